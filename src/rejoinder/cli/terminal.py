@@ -49,7 +49,9 @@ class EscapedStream:
             discard(self.unescaped)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.unescaped, name)
+        # Without encoding and errors, as the stream of a progress bar is, click would write past this into the buffer.
+        value = getattr(self.unescaped, name)
+        return {"encoding": "utf-8", "errors": "backslashreplace"}.get(name) if value is None else value
 
 
 @contextmanager

@@ -48,7 +48,7 @@ ALIASES: dict[str, tuple[str, str]] = {
         ),
         "assistant bot chatbot agent ai gpt hypothesis candidate",
     ),
-    "context": (f"{_PAST} {_ASKED}", f"{_LAST} conversation dialogue dialog"),
+    "context": (f"{_PAST} {_ASKED}", f"{_LAST} conversation dialogue dialog inputs"),
     "references": (
         "reference ground_truth ground_truths groundtruth gold ideal expected "
         + _joined(

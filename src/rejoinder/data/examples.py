@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,6 +18,7 @@ from rejoinder.data.chat import (
     spoken,
     transcript,
     turns_in,
+    without_label,
     without_thoughts,
 )
 from rejoinder.data.columns import words
@@ -33,6 +35,7 @@ FIELDS = frozenset(
     words("id dataset context response references sources system context_id ratings raters quality scale scales")
 )
 """Keys that scoring writes: objects, by scorer."""
+_UNSEEN = re.compile("[\u200b-\u200d\u2060\ufeff]")
 _OF_ONE_REPLY = ("references", "ratings", "raters", "quality", "scale", "scales", UNANSWERED)
 _LAST_REPLY = "the messages end with another reply of the assistant"
 
@@ -93,8 +96,8 @@ def expanded(record: Record, where: str, *, every: bool = False, final: bool = F
     record = dict(record)
     if UNANSWERED in record:
         record[UNANSWERED] = _unanswered(record[UNANSWERED])
-    if not (final and isinstance(record.get("response"), str)) and record.get("response") is not None:
-        record["response"] = _reply_text(record["response"], where)
+    if (reply := record.get("response")) is not None:
+        record["response"] = without_thoughts(reply) if final and isinstance(reply, str) else _reply_text(reply, where)
     context, messages, response = record.get("context"), record.get("messages"), record.get("response")
     said = _with_roles(context, where)
     roles = [role for role, _ in said]
@@ -117,6 +120,8 @@ def expanded(record: Record, where: str, *, every: bool = False, final: bool = F
         return
     elif said:
         record["context"] = [text for _, text in said]
+        if isinstance(response, str) and None not in roles and messages_in(context, where) is None:  # a transcript
+            response = record["response"] = without_label(response)
         if None not in roles and SPEAKERS not in record and [*roles, "assistant"] != in_turn(len(roles) + 1):
             record[SPEAKERS] = [*roles, "assistant"]
     if not isinstance(response, str):
@@ -153,13 +158,20 @@ def _before(response: Any, messages: Any, where: str) -> tuple[list[str], bool]:
 def _with_roles(context: Any, where: str) -> list[tuple[str | None, Any]]:
     """Return the turns of a context (a text, texts, messages, pairs), each with its speaker or None."""
     if isinstance(context, str):
-        return [*transcript(context)] or [(None, text) for text in turns_in(context)]
+        said = [(role, without_thoughts(text) if role == "assistant" else text) for role, text in transcript(context)]
+        return [*said] or [(None, text) for text in turns_in(context)]
     if (messages := messages_in(context, where)) is not None:
         return [*spoken(messages, where)]
     if not isinstance(context, list):
         return [] if context is None else [(None, context)]
-    return [
-        (None, turn) for part in context for turn in (part if isinstance(part, list) and len(part) == 2 else [part])
+    if all(isinstance(turn, str) and without_label(turn, anyone=True) != turn for turn in context):
+        labelled = transcript("\n".join(context))
+        if len(labelled) == len(context):
+            return [*labelled]
+    listed = [turn for part in context for turn in (part if isinstance(part, list) and len(part) == 2 else [part])]
+    return [  # every second turn, counted from the end, is the bot's
+        (None, without_thoughts(turn) if isinstance(turn, str) and (len(listed) - place) % 2 == 0 else turn)
+        for place, turn in enumerate(listed)
     ]
 
 
@@ -171,10 +183,10 @@ def as_turns(context: Any, where: str) -> list[Any]:
 def _reply_text(response: Any, where: str) -> Any:
     """Return the text of a response that is messages or their JSON, without thoughts; any other as it is."""
     if isinstance(response, str) and response.lstrip()[:1] not in ("[", "{"):
-        return without_thoughts(response) if "<" in response else response
+        return without_thoughts(response)
     messages = messages_in(from_cell(response, where, "response"), where)
     if messages is None:
-        return response
+        return without_thoughts(response) if isinstance(response, str) else response
     said = spoken(messages, where)
     asked = max((place for place, (role, _) in enumerate(said, start=1) if role != "assistant"), default=0)
     return "\n".join(text for _, text in said[asked:]) if said[asked:] or not said else None
@@ -231,7 +243,12 @@ def _name(record: Record, field: str, where: str) -> str | None:
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         problem = f"is {kind_of(value)}, expected a name"
         raise DataError(problem, "Write text or a whole number", where=where, field=field)
-    return " ".join(value.split()) or None if field == "system" and isinstance(value, str) else str(value)
+    return _one_spelling(value) or None if field == "system" and isinstance(value, str) else str(value)
+
+
+def _one_spelling(name: str) -> str:
+    """Return a name with single blanks, without characters that nobody sees, accents in one form."""
+    return " ".join(unicodedata.normalize("NFC", _UNSEEN.sub("", name)).split())
 
 
 def rater_name(value: Any, where: str, field: str) -> str | None:
@@ -246,7 +263,7 @@ def rater_name(value: Any, where: str, field: str) -> str | None:
     if isinstance(value, float) and not value.is_integer():
         problem = f"is {value:g}, expected a name"
         raise DataError(problem, "Write text or a whole number", where=where, field=field)
-    return re.sub(r"\A(\d+)\.0\Z", r"\1", str(value))
+    return re.sub(r"\A(\d+)\.0\Z", r"\1", _one_spelling(str(value)))
 
 
 # --- ratings ---------------------------------------------------------------------------------------------------------
@@ -326,7 +343,7 @@ def _ratings(record: Record, scales: Mapping[str, Scale], where: str) -> tuple[R
             raise DataError(problem, "Name one rater a rating", where=where, field="raters")
         for value, name in zip(values, names, strict=True):
             # A name that is text stays: "3.0" is another than "3" here, where it was no column of numbers.
-            rater = name if isinstance(name, str) and name else rater_name(name, where, "raters")
+            rater = _one_spelling(name) or None if isinstance(name, str) and name else rater_name(name, where, "raters")
             ratings.append(Rating(_rated(value, dimension, scales, where, "ratings"), dimension, rater))
     return tuple(ratings)
 
@@ -342,8 +359,9 @@ def pair_of(record: Record, where: str) -> Pair:
     """
     shared = {key: value for key, value in record.items() if key not in ("pair", "preferred", "votes", "id")}
     name = _name(record, "id", where) or where
+    both = [{**reply, "response": without_thoughts(reply["response"])} for reply in record["pair"]]
     first, second = (
-        example_of({**shared, **reply, "id": f"{name}/{place}"}, where) for place, reply in enumerate(record["pair"])
+        example_of({**shared, **reply, "id": f"{name}/{place}"}, where) for place, reply in enumerate(both)
     )
     votes = tuple(record.get("votes") or ())
     preferred = record["preferred"] if "preferred" in record else majority(votes)

@@ -23,6 +23,7 @@ _WHO = words(
     "participant_role"
 )
 _SAID = words("text message content body utterance msg message_text message_body")
+_TIME = re.compile(r"(?:\d{4}-\d\d-\d\d[T ])?\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?\Z")
 _TIMES = words("timestamp created_at time datetime date sent_at created ts")
 _WHEN = (*_TIMES, *words("turn turn_id turn_index index position order seq step"))
 
@@ -74,7 +75,9 @@ def join_raters(lines: Iterable[Example | Pair], on_error: OnError, note: Note) 
 def _voter(pair: Pair) -> tuple[str, bool]:
     """Return the rater of a row of a pair, and whether under our own name, so that ids name pairs."""
     named = {key: value for key, value in pair.replies[0].extra.items() if field_of(key) == "rater"}
-    return next((str(value) for value in named.values() if value not in (None, "")), ""), "rater" in named
+    return next(
+        (" ".join(str(value).split()) for value in named.values() if value not in (None, "")), ""
+    ), "rater" in named
 
 
 def _key(row: Example | Pair, *, recurs: bool, groups: Mapping[object, Sequence[Any]]) -> object:
@@ -159,13 +162,18 @@ def join_messages(rows: Iterable[Row], note: Note, mapped: Iterable[str] = ()) -
     (talk,), (who,), (said,) = talks, whos, saids
     when = [name for word in _WHEN for name in names if plain(str(name)) == word]
     both = [name for name in when if plain(name) in ("date", "time")]
-    when = both if len(both) == 2 else when[:1]
     groups: dict[str, list[Row]] = {}
     for row in chain([first], rows):
         if not isinstance(row.data, Mapping) or not str(row.data.get(talk) or "").strip():
             problem = "a message without a conversation"
             raise ColumnError(problem, "Name its conversation in every row", where=row.where, field=talk)
         groups.setdefault(str(row.data[talk]), []).append(row)
+    if not when:
+        _require_order([name for name in names if name not in (talk, who, said)], groups)
+    changing = [
+        name for name in when if any(len({str(row.data.get(name)) for row in group}) > 1 for group in groups.values())
+    ]
+    when = both if len(both) == 2 else (changing or when)[:1]
     everywhere = dict.fromkeys(name for group in groups.values() for row in group for name in row.data)
     kept = [name for name in everywhere if name not in (talk, who, said, *when)]
     varied = [
@@ -199,6 +207,18 @@ def join_messages(rows: Iterable[Row], note: Note, mapped: Iterable[str] = ()) -
         yield Row(group[0].where, {**shared, "id": key, "messages": messages}, flat=True)
 
 
+def _require_order(names: Sequence[str], groups: Mapping[str, Sequence[Row]]) -> None:
+    """Raise `ColumnError` if a column of another name holds times, and the rows do not stand in their order."""
+    for name in names:
+        for group in groups.values():
+            values = [str(row.data.get(name) or "") for row in group]
+            if all(map(_TIME.match, values)) and (times := [_clock(value, "", "") for value in values]) != sorted(
+                times
+            ):
+                remedy = f"Call {name} time if it says when each message was sent; else delete it"
+                raise ColumnError("times out of order", remedy, where=group[0].where, field=name)
+
+
 def _clock(value: Any, where: str, field: str) -> float:
     """Return a time as a number: seconds, ISO 8601, or hours and minutes."""
     text = str(value).strip()
@@ -207,7 +227,8 @@ def _clock(value: Any, where: str, field: str) -> float:
     except ValueError:
         pass
     try:
-        moment = datetime.fromisoformat(f"2000-01-01T{text:0>5}" if re.match(r"\d{1,2}:", text) else text)
+        hour = re.match(r"(\d{1,2}):", text)
+        moment = datetime.fromisoformat(f"2000-01-01T{text:0>{len(text) + 2 - len(hour[1])}}" if hour else text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except ValueError as error:
         remedy = f"Write 2026-01-31T09:58, or sort the rows, the oldest first, and delete the column {field}"

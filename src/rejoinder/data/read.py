@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from rejoinder.data import columns
-from rejoinder.data.chat import is_chat, messages_in, transcript, turns_in
+from rejoinder.data.chat import is_chat, messages_in, transcript, turns_in, unsplit_mark
 from rejoinder.data.columns import Plan, plain
 from rejoinder.data.examples import example_of, expanded, pair_of, rater_name, rows_of
 from rejoinder.data.files import SUFFIXES, OnError, Row
 from rejoinder.data.files import rows as rows_in
 from rejoinder.data.format import Format, candidates, detect, formats, items
+from rejoinder.data.formats.results import peek
 from rejoinder.data.formats.surveys import accepted
 from rejoinder.data.joins import Note, join_messages, join_raters
 from rejoinder.data.scales import required, scale_of, with_scale
@@ -29,7 +30,7 @@ ExamplesLike = Any
 """Examples, or anything that holds them: dicts, chat messages, a data frame, the name of a file."""
 _OBJECTS = ("ratings", "raters", "quality", "scale", "scales")
 _WRITTEN = frozenset((*SCORED, NOTES, WORST, "speakers", "followed_by", INTERVALS, EXPLAINED))
-_PLANS, _LINES = 1024, 5
+_PLANS, _LINES, _LOOKED_AT = 1024, 5, 200
 _FLAGS = ("true", "false", "0", "1")  # in a column `bot` of a table of messages
 
 
@@ -209,6 +210,23 @@ class _Understood:
     left_out: int = 0
     read: dict[tuple[str, ...], dict[str, None]] = field(default_factory=dict)
     systems: dict[str, set[str]] = field(default_factory=dict)
+    looked_at: int = 0
+    doubts: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def doubt(self, record: Mapping[str, Any], example: Example, plan: Plan) -> None:
+        """Count texts of a plain file that may hold more than they were read as."""
+        if self.looked_at >= _LOOKED_AT:
+            return
+        self.looked_at += 1
+        for ours in ("context", "response"):
+            text = record.get(ours)
+            name = next(iter(plan.sources.get(ours, ())), ours)
+            if isinstance(text, str) and text.lstrip()[:1] in ("[", "{") and isinstance(peek(text), (list, dict)):
+                if ours == "response" or len(example.context) == 1:
+                    self.doubts[f"{name} holds JSON", f"if the text is inside it: --map {ours}={name}.KEY"] += 1
+            elif ours == "context" and isinstance(text, str) and len(example.context) == 1 and unsplit_mark(text):
+                problem = f"{name} holds {unsplit_mark(text)!r} and was read as one turn"
+                self.doubts[problem, "if it separates turns: write a list of turns"] += 1
 
     def tell(self, name: str, note: Note) -> None:
         """Give `note` at most five lines: formats, columns, names of systems."""
@@ -226,6 +244,9 @@ class _Understood:
         for spellings in self.systems.values():
             if len(spellings) > 1:
                 lines.append(f"systems that differ in case only: {', '.join(sorted(spellings))}")
+        for (problem, remedy), count in self.doubts.items():
+            if count * 2 >= self.looked_at:
+                lines.append(f"{problem} ({remedy})")
         for line in lines[:_LINES]:
             note(f"{name}: {line}")
         if len(lines) > _LINES:
@@ -257,13 +278,15 @@ class _Reader:
         self.words = tuple(map(str, scale)) if scale and isinstance(scale[0], str) else ()
         self.scale = required(scale) if scale and not self.words else None  # type: ignore[arg-type]
         self.plans: dict[tuple[Any, ...], Plan] = {}
-        self.tops: dict[str, float] = {}
+        self.tops: dict[str, float] = {}  # of each column, in one file: the top that a cell names
+        self.highest: dict[str, float] = {}  # of the cells that name none
         self.said: set[str] = set()
 
     def lines(self, sources: Iterable[tuple[str, Iterable[Row]]]) -> Iterator[Example | Pair]:
         """Yield what all sources hold; each is read by itself, and told of at its end."""
         for name, rows in sources:
             about = _Understood()
+            self.tops, self.highest = {}, {}
             try:
                 stream = self.joined(self.understood(self.opened(rows, about), about))
                 yield from stream if self.scale is None else with_scale(stream, self.scale, self.on_error)
@@ -375,6 +398,8 @@ class _Reader:
             ):
                 one[ROW] = data
             example = example_of(one, where)
+            if kind is None:
+                about.doubt(record, example, plan)
             if example.system is not None and len(about.systems) < _PLANS:
                 about.systems.setdefault(example.system.casefold(), set()).add(example.system)
             yield bool(plan.sources.get("rater")) and "rater" not in record, example
@@ -509,6 +534,12 @@ class _Reader:
             if (read := number(part, where, name, self.words)) is None:
                 continue
             value, top = read
+            if top is None:
+                self.highest[name] = max(value, self.highest.get(name, value))
+            top_here, highest = top or self.tops.get(name), self.highest.get(name, 0)
+            if top_here and top_here < highest:
+                problem = f"a cell is out of {top_here:g} (yes and no are 1 and 0), another {highest:g}"
+                raise ColumnError(problem, "Bring the column to one scale", where=where, field=name)
             if top is not None:
                 self.require_one_top(name, value, top, where)
                 bottom = self.scale[0] if self.scale else 0 if top == 1 or top > 10 else 1

@@ -75,8 +75,7 @@ def describe(
     skipped: list[DataError] = []
     first: list[Example | Pair] = []
     systems: dict[str, None] = {}
-    examples = pairs = rated = with_references = with_sources = 0
-
+    examples = pairs = rated = single = with_references = with_sources = 0
     binary = True
 
     def skip(error: DataError) -> None:
@@ -97,6 +96,7 @@ def describe(
         values = [rating.value for rating in line.ratings] + list(line.quality.values())
         examples += 1
         rated += bool(values)
+        single += bool(line.ratings)
         binary = binary and all(value in BINARY for value in values) and all(map(BINARY.__eq__, line.scales.values()))
         with_references += bool(line.references)
         with_sources += bool(line.sources)
@@ -112,14 +112,16 @@ def describe(
         with_sources=with_sources,
         notes=tuple(notes),
         first=tuple(first),
-        calls=_calls(" ".join(shlex.quote(str(path)) for path in paths), len(paths), rated=rated, pairs=pairs),
+        calls=_calls(
+            " ".join(shlex.quote(str(path)) for path in paths), len(paths), rated=rated, single=single, pairs=pairs
+        ),
         skipped=len(skipped),
     )
 
 
-def _calls(names: str, files: int, *, rated: int, pairs: int) -> tuple[str, ...]:
-    """Commands that take such files, the most useful first."""
+def _calls(names: str, files: int, *, rated: int, single: int, pairs: int) -> tuple[str, ...]:
+    """Commands that take such files, the most useful first; `single` ratings are no means."""
     calls = [f"rejoinder study {names}"] if rated or pairs else []
-    calls += [f"rejoinder ratings {names}"] if rated else []
+    calls += [f"rejoinder ratings {names}"] if single else []
     calls += [f"rejoinder compare {names}"] if files == 2 and not pairs else []
     return tuple([*calls, f"rejoinder score {names}", f"rejoinder annotate {names} -o study --raters 2"][:_CALLS])

@@ -28,11 +28,15 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+_DAY = re.compile(r"0\d[.,]\d+")  # 01.05 is a day of a month
 _STARS = re.compile(r"(★+)(☆*)")
 _RATING_CELL = re.compile(r'\[\{"rating": ?(\d+)\}\]')  # Label Studio's CSV
-_NUMPY = re.compile(
-    r"""(?:array\(\s*)?\[\s*(?:(['"]).*\1(?:\s+['"].*)?|\{.*\}|array\(.*)\s*\](?:,\s*dtype=\w+)?\)?""", re.DOTALL
+_LOST_LIST = re.compile(  # of numpy, Python 2, PostgreSQL or R, or a Python list that somebody wrote by hand
+    r"""(?:(?:array|list)\(\s*)?\[\s*(?:u?['"].*['"]|\{.*\}|array\(.*),?\s*\](?:,\s*dtype=[^()]+)?\)?"""
+    r"""|\{".*","\S.*"\}|c\("[^"]*"(?:, "[^"]*")+\)""",
+    re.DOTALL,
 )
+_LIST_ENDS = frozenset(("[]", "{}", "()", '""'))
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _WORD = 40  # characters of the longest word that can be a rating
 
@@ -117,7 +121,7 @@ def number_in(value: Any, words: Sequence[str] = ()) -> tuple[float, float | Non
     if cell := _RATING_CELL.fullmatch(text):
         return int(cell[1]), None
     match = _NUMBER.fullmatch(text)
-    if match is None or _THOUSANDS.fullmatch(match[1]):
+    if match is None or _THOUSANDS.fullmatch(match[1]) or _DAY.fullmatch(match[1]):
         return None
     top = 100.0 if match[2] else float(match[3]) if match[3] else float(len(words)) if words else None
     number = float(match[1].replace(",", "."))
@@ -212,12 +216,12 @@ def from_cell(text: Any, where: str, field: str) -> Any:
     """Return the list or object in a cell, as JSON or Python writes it; any other text as it is.
 
     Raises:
-        DataError: a list without commas, as numpy writes it; half a character.
+        DataError: a list in another form, as numpy writes it without commas; half a character.
     """
     if not isinstance(text, str):
         return text
     bare = text.strip()
-    if bare[:1] + bare[-1:] not in ("[]", "{}") and not bare.startswith("array(["):
+    if bare[:1] + bare[-1:] not in _LIST_ENDS and not bare.startswith(("array([", "list([", 'c("')):
         return text
     try:
         value = json.loads(bare)
@@ -225,16 +229,19 @@ def from_cell(text: Any, where: str, field: str) -> Any:
         value = None
     else:
         require_whole_characters(bare, {field: value}, where)
+        if isinstance(value, str):  # JSON that somebody wrote as a JSON text
+            return from_cell(value, where, field) if value[:1] in ("[", "{") else text
         return value
     try:
         value = ast.literal_eval(bare) if len(bare) <= limits.LITERAL else None
         if repr(value) == bare:  # Python joins texts without a comma between, so only its own writing is a list
-            return value
+            return list(value) if isinstance(value, tuple) else value
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         pass
-    if _NUMPY.fullmatch(bare):
+    if _LOST_LIST.fullmatch(bare):
+        problem = "a list that is not in the form of JSON or Python, as numpy writes it"
         remedy = "Save the table as Parquet or JSON lines, which keep lists"
-        raise DataError("a list without commas, as numpy writes it", remedy, where=where, field=field)
+        raise DataError(problem, remedy, where=where, field=field)
     return text
 
 
