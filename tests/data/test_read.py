@@ -332,7 +332,7 @@ def test_a_summary_of_files(tmp_path: Path) -> None:
     skipped: list[DataError] = []
     path = written(tmp_path, "a.jsonl", lines)
     found = describe([path], each=seen.append, on_error=skipped.append)
-    assert (found.examples, found.pairs, found.rated, found.labelled, found.skipped) == (3, 1, 2, 1, 1)
+    assert (found.examples, found.pairs, found.rated, found.labelled, found.skipped) == (3, 1, 2, 0, 1)
     assert (found.systems, found.with_references, found.with_sources) == (("m", "n"), 1, 1)
     assert len(seen) == 4
     assert len(found.first) == 3
