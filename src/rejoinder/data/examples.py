@@ -247,7 +247,7 @@ def _name(record: Record, field: str, where: str) -> str | None:
 
 
 def _one_spelling(name: str) -> str:
-    """Return a name with single blanks, without characters that nobody sees, accents in one form."""
+    """Return a name with single blanks, without unseen characters, accents in one form."""
     return " ".join(unicodedata.normalize("NFC", _UNSEEN.sub("", name)).split())
 
 

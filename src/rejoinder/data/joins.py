@@ -208,7 +208,7 @@ def join_messages(rows: Iterable[Row], note: Note, mapped: Iterable[str] = ()) -
 
 
 def _require_order(names: Sequence[str], groups: Mapping[str, Sequence[Row]]) -> None:
-    """Raise `ColumnError` if a column of another name holds times, and the rows do not stand in their order."""
+    """Raise `ColumnError` if a column of another name holds times, and the rows are in another order."""
     for name in names:
         for group in groups.values():
             values = [str(row.data.get(name) or "") for row in group]
