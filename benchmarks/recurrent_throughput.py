@@ -32,7 +32,7 @@ from rejoinder.data.dialogues import Dialogue
 from rejoinder.nn.bpe import train_bpe
 from rejoinder.nn.dialogue import DialogueModel, Dialogues, Sizes
 from rejoinder.nn.recurrent import Normalise, cross_entropy, masked
-from rejoinder.training.batches import batch_stream, padding
+from rejoinder.training.batches import make_batch, piece_stream
 from rejoinder.training.dialogue import as_tensors
 from rejoinder.training.tokens import TokenStore, write_tokens
 
@@ -90,8 +90,11 @@ def batches(count: int, seed: int) -> tuple[list[Dialogues], float]:
     with tempfile.TemporaryDirectory() as place:
         write_tokens(found, vocabulary, Path(place) / "tokens", longest_turn=40, most_turns=8)
         store = TokenStore(Path(place) / "tokens")
-        made = list(islice(batch_stream(store, tokens_per_batch=TOKENS_PER_BATCH, seed=seed, epoch=0), count))
-    wasted, positions = map(sum, zip(*map(padding, made), strict=True))
+        order = piece_stream(store, tokens_per_batch=TOKENS_PER_BATCH, seed=seed, epoch=0)
+        made = [make_batch(store, pieces) for pieces in islice(order, count)]
+    chunks = [chunk for batch in made for chunk in batch.chunks]
+    positions = sum(chunk.tokens.size for chunk in chunks)
+    wasted = positions - sum(int(chunk.lengths.sum()) for chunk in chunks)
     return [as_tensors(batch) for batch in made], wasted / positions
 
 

@@ -178,7 +178,9 @@ def test_messages_that_cannot_be_read(value: Any, field: str) -> None:
     ],
 )
 def test_what_came_in_and_went_out(asked: Any, answered: Any, context: list[str], response: str) -> None:
-    reply = last(exchange(asked, answered, "")["messages"])
+    chat = exchange(asked, answered, "")
+    assert chat is not None
+    reply = last(chat["messages"])
     assert (reply["context"], reply["response"]) == (context, response)
 
 

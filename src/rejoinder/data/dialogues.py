@@ -37,7 +37,7 @@ _NOTHING: tuple[Any, ...] = (None, "", [], {})
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """A conversation: two turns or more, oldest first, none empty; `judged` if it has ratings or the corpus marks it."""
+    """A conversation: two turns or more, oldest first, none empty; `judged` if it is rated or the corpus says so."""
 
     turns: tuple[str, ...]
     where: str

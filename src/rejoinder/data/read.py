@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from rejoinder.data import columns
-from rejoinder.data.chat import is_chat, messages_in, transcript, turns_in, unsplit_mark
+from rejoinder.data.chat import is_chat, messages_in, transcript, turns_in
 from rejoinder.data.columns import Plan, plain
 from rejoinder.data.examples import example_of, expanded, pair_of, rater_name, rows_of
 from rejoinder.data.files import SUFFIXES, OnError, Row
 from rejoinder.data.files import rows as rows_in
 from rejoinder.data.format import Format, candidates, detect, formats, items
-from rejoinder.data.formats.results import peek
 from rejoinder.data.formats.surveys import accepted
 from rejoinder.data.joins import Note, join_messages, join_raters
 from rejoinder.data.scales import required, scale_of, with_scale
 from rejoinder.data.scored_keys import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, fold_columns
+from rejoinder.data.understood import Understood
 from rejoinder.data.values import EMPTY, from_cell, kind_of, number, under
 from rejoinder.errors import ColumnError, DataError, UsageError, require_one_of
 from rejoinder.example import OVERALL, ROW, Example, Pair
@@ -30,7 +28,7 @@ ExamplesLike = Any
 """Examples, or anything that holds them: dicts, chat messages, a data frame, the name of a file."""
 _OBJECTS = ("ratings", "raters", "quality", "scale", "scales")
 _WRITTEN = frozenset((*SCORED, NOTES, WORST, "speakers", "followed_by", INTERVALS, EXPLAINED))
-_PLANS, _LINES, _LOOKED_AT = 1024, 5, 200
+_PLANS = 1024
 _FLAGS = ("true", "false", "0", "1")  # in a column `bot` of a table of messages
 
 
@@ -202,57 +200,6 @@ def _no_pair(where: str) -> DataError:
     return DataError("no pair of replies", remedy, where=where)
 
 
-@dataclass
-class _Understood:
-    """The formats, columns and systems of one file, for the notes at its end."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    left_out: int = 0
-    read: dict[tuple[str, ...], dict[str, None]] = field(default_factory=dict)
-    systems: dict[str, set[str]] = field(default_factory=dict)
-    looked_at: int = 0
-    doubts: Counter[tuple[str, str]] = field(default_factory=Counter)
-
-    def doubt(self, record: Mapping[str, Any], example: Example, plan: Plan) -> None:
-        """Count texts of a plain file that may hold more than they were read as."""
-        if self.looked_at >= _LOOKED_AT:
-            return
-        self.looked_at += 1
-        for ours in ("context", "response"):
-            text = record.get(ours)
-            name = next(iter(plan.sources.get(ours, ())), ours)
-            if isinstance(text, str) and text.lstrip()[:1] in ("[", "{") and isinstance(peek(text), (list, dict)):
-                if ours == "response" or len(example.context) == 1:
-                    self.doubts[f"{name} holds JSON", f"if the text is inside it: --map {ours}={name}.KEY"] += 1
-            elif ours == "context" and isinstance(text, str) and len(example.context) == 1 and unsplit_mark(text):
-                problem = f"{name} holds {unsplit_mark(text)!r} and was read as one turn"
-                self.doubts[problem, "if it separates turns: write a list of turns"] += 1
-
-    def tell(self, name: str, note: Note) -> None:
-        """Give `note` at most five lines: formats, columns, names of systems."""
-        counts = [(count, about) for about, count in self.counts.items() if count]
-        lines = [f"{count:,} record{'s' if count > 1 else ''}, {about}" for count, about in counts]
-        if self.left_out:
-            lines.append(f"calls without a reply, which only call a tool, left out: {self.left_out:,}")
-        for read, unread in self.read.items():
-            names = ", ".join([*unread][:8]) + (f" and {len(unread) - 8} more" if len(unread) > 8 else "")
-            parts = [f"read {', '.join(read)}"] if read else []
-            maybe = next((one for one in unread if plain(one) in columns.MAY_BE_RATINGS), None)
-            parts += [f"not read: {names}"] if unread else []
-            hint = f" (if {maybe} is the rating: --map rating={maybe})" if maybe else ""
-            lines += [f"{'; '.join(parts)}{hint}"] if parts else []
-        for spellings in self.systems.values():
-            if len(spellings) > 1:
-                lines.append(f"systems that differ in case only: {', '.join(sorted(spellings))}")
-        for (problem, remedy), count in self.doubts.items():
-            if count * 2 >= self.looked_at:
-                lines.append(f"{problem} ({remedy})")
-        for line in lines[:_LINES]:
-            note(f"{name}: {line}")
-        if len(lines) > _LINES:
-            note(f"{name}: and {len(lines) - _LINES:,} more such lines")
-
-
 class _Reader:
     """The flow of one call: `opened`, `understood`, `joined`, each a generator."""
 
@@ -285,7 +232,7 @@ class _Reader:
     def lines(self, sources: Iterable[tuple[str, Iterable[Row]]]) -> Iterator[Example | Pair]:
         """Yield what all sources hold; each is read by itself, and told of at its end."""
         for name, rows in sources:
-            about = _Understood()
+            about = Understood()
             self.tops, self.highest = {}, {}
             try:
                 stream = self.joined(self.understood(self.opened(rows, about), about))
@@ -308,7 +255,7 @@ class _Reader:
             self.said.add(line)
             self.note(line)
 
-    def opened(self, rows: Iterable[Row], about: _Understood) -> Iterator[tuple[Format | None, Row]]:
+    def opened(self, rows: Iterable[Row], about: Understood) -> Iterator[tuple[Format | None, Row]]:
         """Yield each row in our own form, with its format; rows of one format in succession go through it together."""
         mapped = {ours for ours, sources in self.mapped.items() if sources}
         names = [name for sources in self.mapped.values() for name in sources]
@@ -348,7 +295,7 @@ class _Reader:
         return self.format
 
     def understood(
-        self, rows: Iterable[tuple[Format | None, Row]], about: _Understood
+        self, rows: Iterable[tuple[Format | None, Row]], about: Understood
     ) -> Iterator[tuple[bool, Example | Pair]]:
         """Yield the example or pair of each row, and whether the row names who rated."""
         for kind, row in rows:
@@ -368,7 +315,7 @@ class _Reader:
             else:
                 yield from made
 
-    def made(self, kind: Format | None, row: Row, about: _Understood) -> Iterator[tuple[bool, Example | Pair]]:
+    def made(self, kind: Format | None, row: Row, about: Understood) -> Iterator[tuple[bool, Example | Pair]]:
         """Yield what one row comes to."""
         data, where = row.data, row.where
         if "pair" in data and kind is not None:
@@ -417,7 +364,7 @@ class _Reader:
                 f"{row.where}: no {' or '.join(map(repr, absent))}. Name one of {', '.join(map(str, data))}"
             )
 
-    def plan(self, kind: Format | None, row: Row, about: _Understood) -> Plan:
+    def plan(self, kind: Format | None, row: Row, about: Understood) -> Plan:
         """Return which columns of a row fill which fields, and remember it for the message."""
         key = (kind is None, *row.data)
         if (plan := self.plans.get(key)) is None:

@@ -30,7 +30,9 @@ from rejoinder.example import Example, Given
 
 Format = Literal["jsonl", "csv", "tsv", "parquet", "xlsx", "chat"]
 Put = Callable[[Mapping[str, Any]], None]
-_SUFFIXES: dict[str, Format] = {f".{kind}": kind for kind in get_args(Format)[:-1]} | {".ndjson": "jsonl"}
+_SUFFIXES: dict[str, Format] = {".jsonl": "jsonl", ".ndjson": "jsonl"} | {
+    f".{kind}": kind for kind in get_args(Format)[1:-1]
+}
 _RISKY = re.compile(r"'*[=+\-@\t\r\n]")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _PLAIN_NUMBER = re.compile(r"(?=.{1,15}$)-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?(?<!-0)")  # Excel keeps 15 digits

@@ -132,5 +132,6 @@ def _use(found: Fit) -> list[str]:
     if found.kind == "choices":
         return ["Choices tell an order and no ratings: its scores spread as they did before, and so do its intervals."]
     return [
-        f"It answers from {in_words(found.judge.scale)}: the mean rating to be expected, with an interval that holds 90 %."
+        f"It answers from {in_words(found.judge.scale)}: the mean rating to be expected, with an interval that holds "
+        "90 %."
     ]

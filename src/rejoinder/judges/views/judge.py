@@ -75,8 +75,9 @@ class ViewsJudge:
             version=self.version,
             source="boosted trees and kernel ridge regression over views of an example (docs/judge.md)",
             notes=(
-                f"Scores lie from {in_words(self.scale)} and reach neither end: the outer tenths are bent, so the best of "
-                "several replies keep their order. Each comes with an interval that is meant to hold 90 % of ratings."
+                f"Scores lie from {in_words(self.scale)} and reach neither end: the outer tenths are bent, so the best "
+                "of several replies keep their order. Each comes with an interval that is meant to hold 90 % of "
+                "ratings."
             ),
             domain=self.domain,
             unread=UNREAD,

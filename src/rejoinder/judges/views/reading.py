@@ -37,6 +37,10 @@ class Remembered(Generic[Made]):
         """What is made of a text."""
         return self._known(text) if len(text) <= _SHORT else self._read(text)
 
+    def forget(self) -> None:
+        """Forget all texts."""
+        self._known.cache_clear()
+
 
 words_of = Remembered(match_words)
 """The words and signs of a text."""
