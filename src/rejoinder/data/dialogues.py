@@ -37,7 +37,7 @@ _NOTHING: tuple[Any, ...] = (None, "", [], {})
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """A conversation: two turns or more, oldest first, none empty; `judged` if it is rated or the corpus says so."""
+    """A conversation: two turns or more, oldest first, none empty; `judged` if it or the corpus holds ratings."""
 
     turns: tuple[str, ...]
     where: str

@@ -243,7 +243,7 @@ canned("dull", "a dull reply", *LISTS["dull"])
 
 @perturbation(Goal.WORSE)
 def fixed_sentence(example: Example, rng: Rng, corpus: Corpus) -> str:
-    """one sentence for all contexts, the best of a pool"""
+    """the same sentence for all contexts, the best of a pool"""
     return choice(common_replies(corpus), rng)  # the search of an audit takes the best
 
 

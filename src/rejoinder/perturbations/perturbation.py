@@ -103,13 +103,13 @@ class Perturbation:
     """One family of perturbed responses.
 
     Attributes:
-        name: what it is called.
-        goal: what it would show.
-        about: what is done, in a few words.
+        name: the name.
+        goal: the fault of a scorer that it would show.
+        about: the change, in a few words.
         transform: makes the perturbed response.
-        ideal: what an ideal scorer does.
-        source: where it was first done.
-        tools: what it needs, by purpose: loads it and gives its name and version for the signature.
+        ideal: the answer of an ideal scorer.
+        source: the paper that first did it.
+        tools: loads what it needs and gives name and version for the signature, by purpose.
         silence_is_right: whether leaving the response without a score is a right answer.
     """
 
