@@ -237,7 +237,7 @@ def in_words(scale: Scale) -> str:
     return f"{scale[0]:g} to {scale[1]:g}"
 
 
-_PLACE = re.compile(r"(:(?:samples/[^:/]+|(?:row |item )?\d+))+\Z")  # `:3`, `:row 3`, `:item 3:1`
+_PLACE = re.compile(r"(:(?:samples/[^:/]+|(?:row |item )?\d+)(?:#\d+)?)+\Z")  # `:3`, `:row 3`, `:item 3:1`, `:3#1`
 
 
 def _file(example: Example) -> str:
