@@ -6,6 +6,7 @@ import ast
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
@@ -156,6 +157,18 @@ def number(value: Any, where: str, field: str, words: Sequence[str] = ()) -> tup
     raise ColumnError(problem, f"{remedy} {more}", where=where, field=field)
 
 
+class _KeyTwice(ValueError):
+    """The name of a key that stands twice in one object."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise _KeyTwice(next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1))
+    return record
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)
 A_LINE = "Write one JSON object a line"
 
 
@@ -171,19 +184,11 @@ def decoded(text: str, where: str, remedy: str = A_LINE, *, document: bool = Fal
     Raises:
         DataError: it is no JSON; a key stands twice in one object; it holds half a character.
     """
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        record = dict(pairs)
-        if len(record) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise DataError("the key stands twice in one object", "Keep one of them", where=where, field=twice)
-        return record
-
     try:
-        value = json.loads(text, object_pairs_hook=once)
-    except DataError:
-        raise
+        value = _DECODER.decode(text)
+    except _KeyTwice as error:
+        problem = "the key stands twice in one object"
+        raise DataError(problem, "Keep one of them", where=where, field=str(error)) from None
     except json.JSONDecodeError as error:
         cut = error.pos >= len(text.rstrip())
         problem = f"broken JSON ({error.msg} at column {error.colno}{', where it ends' if cut else ''})"
