@@ -39,7 +39,7 @@ CELLS: list[tuple[Any, tuple[str, ...], tuple[float, float | None] | None]] = [
     ("Fair", ("bad", "fair", "good"), (2, 3)),
     ("good", ("bad", "fair", "good"), (3, 3)),
     ("2", ("bad", "fair", "good"), (2, 3)),
-    ('[{"rating": 4}]', (), (4, None)),
+    ({"rating": 4}, (), (4, None)),
     ("", (), None),
     ("n/a", (), None),
     (math.nan, (), None),
