@@ -35,6 +35,8 @@ PLANS: list[tuple[str, dict[str, Any], dict[str, tuple[str, ...]]]] = [
     ),
     ("response rater1 rater2", {}, {"response": ("response",), "rating": ("rater1", "rater2")}),
     ("response rating_a rating_b", {}, {"response": ("response",), "rating": ("rating_a", "rating_b")}),
+    ("response ratings rating stars", {}, {"response": ("response",), "ratings": ("ratings",)}),
+    ("response rating ratings", {}, {"response": ("response",), "ratings": ("ratings",)}),
     ("response rating.tone", {}, {"response": ("response",), "rating.tone": ("rating.tone",)}),
     ("response rating.tone.agent", {}, {"response": ("response",)}),
     ("response mean_rating", {}, {"response": ("response",), "quality": ("mean_rating",)}),

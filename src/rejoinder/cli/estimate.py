@@ -87,7 +87,7 @@ def command(
         require_writable(path)
     _refuse_study([*files, *(rated or [])])
     with reporting(on_error) as report_error:
-        asked = how(columns, input_format, turns, [scorer], scale=scale, labels=True)
+        asked = how(columns, input_format, turns, [scorer], scale=scale, dimension=dimension, labels=True)
         lines, others = (
             list(on_scale(read(*side, on_error=report_error, **asked), scale, report_error, dimension)) if side else []
             for side in (files, rated)

@@ -62,6 +62,7 @@ def how(
     scorers: list[str] | None = None,
     *,
     scale: str | None = None,
+    dimension: str = OVERALL,
     labels: bool = False,
 ) -> How:
     """The keyword arguments of `rejoinder.read` that the flags come to; what it understands is said on stderr.
@@ -75,7 +76,7 @@ def how(
     from rejoinder.scoring.catalog import columns_of
 
     asked: How = {"map": mapping(columns or []), "note": say, "keep": columns_of(scorers or []), "labels": labels}
-    if scale is not None and not are_numbers(scale):
+    if scale is not None and (dimension == OVERALL or not are_numbers(scale)):
         asked["scale"] = scale
     if input_format is not None:
         asked["input_format"] = input_format
@@ -102,8 +103,7 @@ def on_scale(
     """
     from rejoinder.data.scales import with_scale
 
-    words = scale is not None and not are_numbers(scale)  # the reader has numbered them
-    return with_scale(lines, None if words else bounds_of(scale), report_error, dimension=dimension)
+    return with_scale(lines, bounds_of(scale), report_error, dimension=dimension)
 
 
 def say_scales(examples: Sequence[Example], dimension: str = OVERALL, more: str = "") -> None:

@@ -135,7 +135,7 @@ def command(
     for path in out or []:
         require_writable(path, lines=True)
     with reporting(on_error) as report_error:
-        asked = how(columns, input_format, turns, scorers, scale=scale, labels=True)
+        asked = how(columns, input_format, turns, scorers, scale=scale, dimension=dimension, labels=True)
         lines, known = _rated(files, asked, report_error)
         examples = list(on_scale(lines, scale, report_error, dimension))
     say_scales(examples, dimension)

@@ -96,9 +96,8 @@ def command(
     for path in out or []:
         require_writable(path)
     with reporting(on_error) as report_error:
-        lines = read_lines(
-            *files, on_error=report_error, **how(columns, input_format, turns, scorers, scale=scale, labels=True)
-        )
+        asked = how(columns, input_format, turns, scorers, scale=scale, dimension=dimension, labels=True)
+        lines = read_lines(*files, on_error=report_error, **asked)
         examples, pairs = apart(on_scale(lines, scale, report_error, dimension))
     given: dict[str, Any] = {
         "dimension": dimension,

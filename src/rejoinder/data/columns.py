@@ -307,7 +307,7 @@ def _is_moot(ours: str, lookup: Mapping[str, str], found: Collection[str], sides
         return (ours == "context" and "response" not in {*found, *sides}) or (
             ours in ("context", "response") and lookup not in (_OURS, _FIRST)
         )
-    return ours in ("rating", "quality") and "ratings" in found and (ours == "rating" or lookup is not _OURS)
+    return ours in ("rating", "quality") and "ratings" in {*found, *sides} and (ours == "rating" or lookup is not _OURS)
 
 
 _WHO = frozenset(words("sender sender_type speaker author role from"))

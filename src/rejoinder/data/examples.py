@@ -255,13 +255,13 @@ def rater_name(value: Any, where: str, field: str) -> str | None:
     """Return the name of a rater or None; 3.0 and "3.0" of a column of numbers are rater 3.
 
     Raises:
-        DataError: it is another float.
+        DataError: it is another float, true or false, a list or an object.
     """
     value = native(value)
     if is_missing(value):
         return None
-    if isinstance(value, float) and not value.is_integer():
-        problem = f"is {value:g}, expected a name"
+    if isinstance(value, (bool, list, Mapping)) or (isinstance(value, float) and not value.is_integer()):
+        problem = f"is {f'{value:g}' if isinstance(value, float) else kind_of(value)}, expected a name"
         raise DataError(problem, "Write text or a whole number", where=where, field=field)
     return re.sub(r"\A(\d+)\.0\Z", r"\1", _one_spelling(str(value)))
 
@@ -316,6 +316,9 @@ def _rated(value: Any, dimension: str, scales: Mapping[str, Scale], where: str, 
             f"{dimension} is {'NaN or infinite' if isinstance(value, float) else kind_of(value)}, expected a number"
         )
         raise DataError(problem, "Leave a missing rating out", where=where, field=field)
+    if scale is not None and read[1] not in (None, 1, scale[1]):
+        problem = f"{dimension} is out of {read[1]:g}, but its scale is {list(scale)}"
+        raise DataError(problem, "Bring both to one scale", where=where, field=field)
     require_inside(read[0], scale, dimension, where, field)
     return read[0]
 

@@ -228,6 +228,7 @@ class _Reader:
         self.tops: dict[str, float] = {}  # of each column, in one file: the top that a cell names
         self.highest: dict[str, float] = {}  # of the cells that name none
         self.said: set[str] = set()
+        self.place = ""  # of the row that was taken last
 
     def lines(self, sources: Iterable[tuple[str, Iterable[Row]]]) -> Iterator[Example | Pair]:
         """Yield what all sources hold; each is read by itself, and told of at its end."""
@@ -277,7 +278,8 @@ class _Reader:
             except (KeyError, TypeError, AttributeError, IndexError) as error:
                 problem = f"not in the form of {kind.about} that is known ({type(error).__name__}: {error})"
                 remedy = "Write it as JSON lines with context and response"
-                raise DataError(problem[:300], remedy, where=first.where) from error
+                place = first.where if kind.whole else self.place
+                raise DataError(problem[:300], remedy, where=place) from error
 
     def kind(self, row: Row, names: Collection[str]) -> Format | None:
         """Return the format of a row, the one that the user names or the one that its keys show.
@@ -285,6 +287,7 @@ class _Reader:
         Raises:
             DataError: the row lacks the keys of the format that the user names.
         """
+        self.place = row.where
         if self.format is None:
             return detect(row, names)
         data = items(row)[0].data
@@ -417,7 +420,9 @@ class _Reader:
             fold_columns(record, where)
             if "response" in sources and "messages" not in record:
                 record.setdefault("response", "")
-        if messages_in(record.get("context"), where) is not None and plain(sources["context"][0]) in columns.TALKS:
+        if messages_in(record.get("context"), where) is not None and any(
+            plain(name) in columns.TALKS for name in sources.get("context", ())
+        ):
             record["messages"] = record.pop("context")
         return record
 
@@ -454,11 +459,13 @@ class _Reader:
         for name in names:
             cell = row.data.get(name) if name in row.data else under(row.data, name)
             cell = from_cell(cell, row.where, name) if isinstance(cell, str) and cell[:1] == "[" else cell
-            given += [(name, value) for value in self.numbers(record, dimension, cell, row.where, name)]
+            scale = plan.scales.get(dimension)
+            given += [(name, value) for value in self.numbers(record, dimension, cell, row.where, name, scale)]
         if not given:
             return
-        if dimension in plan.scales:
-            record["scales"] = {dimension: list(plan.scales[dimension]), **(record.get("scales") or {})}
+        scales = record.get("scales") or {}
+        if dimension in plan.scales and isinstance(scales, Mapping):
+            record["scales"] = {dimension: list(plan.scales[dimension]), **scales}
         if ours == "quality":
             record["quality"] = {dimension: given[0][1]}
             return
@@ -467,16 +474,23 @@ class _Reader:
             **(ratings if isinstance(ratings, Mapping) else {OVERALL: ratings}),
             dimension: [value for _, value in given],
         }
-        if len(names) > 1 and not plan.sources.get("rater"):
+        own = record.get("raters") or {}
+        if len(names) > 1 and not plan.sources.get("rater") and isinstance(own, Mapping):
             raters = dict(zip(names, plan.raters or names, strict=False))
             known = [
                 rater_name(row.data.get(raters[name]), row.where, raters[name]) if plan.raters else name
                 for name, _ in given
             ]
-            record["raters"] = {**(record.get("raters") or {}), dimension: known}
+            record["raters"] = {**own, dimension: known}
 
-    def numbers(self, record: dict[str, Any], dimension: str, cell: Any, where: str, name: str) -> Iterator[float]:
-        """Yield the ratings of a cell, or of a list; a scale that the cell states goes into the record."""
+    def numbers(
+        self, record: dict[str, Any], dimension: str, cell: Any, where: str, name: str, scale: Any = None
+    ) -> Iterator[float]:
+        """Yield the ratings of a cell, or of a list; a scale that the cell states goes into the record.
+
+        Raises:
+            DataError: the record, or else its column by `scale`, states another.
+        """
         for part in cell if isinstance(cell, list) else [cell]:
             if (read := number(part, where, name, self.words)) is None:
                 continue
@@ -490,7 +504,13 @@ class _Reader:
             if top is not None:
                 self.require_one_top(name, value, top, where)
                 bottom = self.scale[0] if self.scale else 0 if top == 1 or top > 10 else 1
-                record["scales"] = {dimension: [bottom, int(top)], **(record.get("scales") or {})}
+                if isinstance(scales := record.get("scales") or {}, Mapping):
+                    scale = scales.get(dimension) or scale
+                    record["scales"] = {dimension: [bottom, int(top)], **scales}
+                scale = (record.get("scale") if dimension == OVERALL else None) or scale
+                if isinstance(scale, (list, tuple)) and top not in scale[1:]:
+                    problem = f"{dimension} is out of {top:g}, but its scale is {list(scale)}"
+                    raise DataError(problem, "Bring both to one scale", where=where, field=name)
             yield value
 
     def require_one_top(self, name: str, value: float, top: float, where: str) -> None:

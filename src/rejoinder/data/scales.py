@@ -6,14 +6,15 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from rejoinder.data.files import OnError
 from rejoinder.errors import DataError, UsageError, shown
 from rejoinder.example import OVERALL, Example, Pair
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Scale = tuple[float, float]
 """The lowest and the highest possible rating."""
@@ -22,10 +23,10 @@ UNLIKE = 1.4
 """Ratio of the highest ratings from which on two data sets are not on one scale: 5 and 7, 1 and 5, 5 and 100."""
 UNLIKE_RATERS = 6
 """The same ratio of two raters or systems; one of them may never leave the low end: 5 and 100, 1 and 10."""
-_MANY, _SEVERAL = 20, 3  # ratings, and distinct ones, that show which scale a rater uses
+_MANY, _SEVERAL = 20, 3  # ratings, and distinct ones, that show which scale a rater or system is on
 _POINTS = 10  # the end of scales of points; beyond are percents, of which a bad system may have few
 Line = TypeVar("Line", bound=Example | Pair)
-Number = TypeVar("Number", float, NDArray[np.float64])
+Number = TypeVar("Number", float, "NDArray[np.float64]")
 
 
 class Span(NamedTuple):
@@ -37,7 +38,7 @@ class Span(NamedTuple):
 
     def __str__(self) -> str:
         """Return it as a sentence has it."""
-        return f"{self.name} ({self.low:g} to {self.high:g})"
+        return f"{self.name} ({in_words((self.low, self.high))})"
 
 
 def scale_of(text: str) -> Scale | tuple[str, ...]:
@@ -46,15 +47,14 @@ def scale_of(text: str) -> Scale | tuple[str, ...]:
     Raises:
         UsageError: it is neither.
     """
-    parts = [part.strip() for part in text.split(",")]
+    parts = tuple(part.strip() for part in text.split(","))
     try:
         numbers = [float(part) for part in parts]
     except ValueError:
         if len({part.casefold() for part in parts if part}) == len(parts) > 1:
-            return tuple(parts)
-        raise UsageError(
-            f"--scale {text!r}: expected 1,5 or words, lowest first. Write --scale 'bad,fair,good'"
-        ) from None
+            return parts
+        remedy = "Write --scale 'bad,fair,good'"
+        raise UsageError(f"--scale {text!r}: expected 1,5 or words, lowest first. {remedy}") from None
     return required(numbers, text)
 
 
@@ -70,18 +70,16 @@ def required(scale: Sequence[float], text: str = "") -> Scale:
     except (TypeError, ValueError, OverflowError):
         in_order = False
     if not in_order:
-        found = text or (list(scale) if isinstance(scale, (list, tuple)) else shown(scale))
-        raise UsageError(
-            f"the scale {found}: expected the lowest rating and the highest. Write {'1,5' if text else '(1, 5)'}"
-        )
+        stated = text or (list(scale) if isinstance(scale, (list, tuple)) else shown(scale))
+        remedy = f"Write {'1,5' if text else '(1, 5)'}"
+        raise UsageError(f"the scale {stated}: expected the lowest rating and the highest. {remedy}")
     return low, high
 
 
 def require_inside(value: float, scale: Scale | None, dimension: str, where: str, field: str) -> None:
     """Raise `DataError` where a rating lies outside its scale, if it has one."""
-    low, high = scale or (-math.inf, math.inf)
-    if not low <= value <= high:
-        problem = f"{dimension} is {value:g}, outside its scale [{low:g}, {high:g}]"
+    if scale and not scale[0] <= value <= scale[1]:
+        problem = f"{dimension} is {value:g}, outside its scale [{scale[0]:g}, {scale[1]:g}]"
         raise DataError(problem, "Correct the rating or the scale", where=where, field=field)
 
 
@@ -90,22 +88,15 @@ def with_scale(
 ) -> Iterator[Line]:
     """Yield lines with `scale` as that of their ratings in `dimension`, where they are rated and state none.
 
-    Args:
-        lines: examples; pairs come as they are.
-        scale: lowest and highest possible rating; None yields everything as it is.
-        on_error: takes the error of a line with a rating outside of `scale`; without it, it is raised.
-        dimension: which ratings.
-
-    Raises:
-        UsageError: `scale` is none.
+    Pairs, and all lines if `scale` is None, come as they are. A rating outside is an error, raised without `on_error`.
     """
     scale = None if scale is None else required(scale)
     for line in lines:
-        values = values_of(line, dimension) if scale and isinstance(line, Example) else []
-        if scale is None or not isinstance(line, Example) or not values or dimension in line.scales:
+        if scale is None or isinstance(line, Pair) or dimension in line.scales:
             yield line
             continue
         try:
+            values = values_of(line, dimension)
             for value in values:
                 require_inside(value, scale, dimension, line.where, "rating")
         except DataError as error:
@@ -113,7 +104,7 @@ def with_scale(
                 raise
             on_error(error)
         else:
-            yield replace(line, scales={**line.scales, dimension: scale})
+            yield replace(line, scales={**line.scales, dimension: scale}) if values else line
 
 
 def values_of(example: Example, dimension: str = OVERALL) -> list[float]:
@@ -129,65 +120,54 @@ def require_alike(examples: Sequence[Example], dimension: str = OVERALL) -> None
         DataError: the highest ratings of two raters, systems, data sets or files are too far apart; it names both.
     """
     unstated = [example for example in examples if example.scale(dimension) is None]
-    ratings = [one for example in unstated for one in example.ratings if one.dimension == dimension and one.rater]
-    if unlike := _unlike((one.rater or "", one.value) for one in ratings):
-        raise _unlike_scales("raters", unlike, "Bring all raters to one scale, or leave one out")
-    by_system = ((one.system, value) for one in unstated if one.system for value in values_of(one, dimension))
-    if (unlike := _unlike(by_system)) and unlike[0].high <= _POINTS:
-        remedy = f'Add "scale": [lowest, highest] to each line; or, if all are on one, --scale {likely(unlike)}'
-        raise _unlike_scales("systems", unlike, remedy)
-    spans = spans_of(unstated, dimension)
-    if len(spans) > 1:
-        small, large = min(spans, key=lambda span: span.high), max(spans, key=lambda span: span.high)
-        if large.high > 0 and large.high >= UNLIKE * small.high:
-            remedy = (
-                f'Add "scale": [lowest, highest] to the lines of each; or, if all are on one, --scale {likely([large])}'
-            )
-            raise _unlike_scales("data sets", (small, large), remedy)
+    single = [rating for example in unstated for rating in example.ratings if rating.dimension == dimension]
+    by_rater = _spans(((rating.rater, rating.value) for rating in single), _MANY, _SEVERAL)
+    by_system = ((example.system, value) for example in unstated for value in values_of(example, dimension))
+    for what, spans, ratio in (
+        ("raters", by_rater, UNLIKE_RATERS),
+        ("systems", _spans(by_system, _MANY, _SEVERAL), UNLIKE_RATERS),
+        ("data sets", spans_of(unstated, dimension), UNLIKE),
+    ):
+        small, large = min(spans, key=_top, default=None), max(spans, key=_top, default=None)
+        # One goes from -2 to 2, the other on to 5 with nothing under 1: that is 1 to 5, no part of -5 to 5.
+        centred = next((span for span in spans if span.low == -span.high < 0), None)
+        if not small or not large or large.high <= 0 or (what == "systems" and small.high > _POINTS):
+            continue
+        if centred and large.low >= 1 and large.high >= UNLIKE * centred.high:
+            small, ratio = centred, UNLIKE
+        if large.high >= ratio * small.high:
+            problem = f"the ratings of the {what} {small} and {large} look as if they were on different scales"
+            remedy = f'Add "scale": [lowest, highest] to each line; or, if all are on one, --scale {likely([large])}'
+            raise DataError(problem, remedy)
 
 
-def _unlike_scales(what: str, spans: Sequence[Span], remedy: str) -> DataError:
-    problem = f"the ratings of the {what} {spans[0]} and {spans[1]} look as if they were on different scales"
-    return DataError(problem, remedy)
+def _top(span: Span) -> float:
+    return span.high
 
 
-def _unlike(named: Iterable[tuple[str, float]]) -> tuple[Span, Span] | None:
-    """Return two whose highest ratings are far apart, if each has many ratings, several of them distinct."""
-    values: dict[str, list[float]] = {}
+def _spans(named: Iterable[tuple[str | None, float]], many: int = 1, several: int = 1) -> list[Span]:
+    """Return the span of each name with `many` ratings and `several` distinct ones, in order of appearance."""
+    ratings: dict[str, list[float]] = {}
     for name, value in named:
-        values.setdefault(name, []).append(value)
-    spans = [
-        Span(name, min(own), max(own)) for name, own in values.items() if len(own) >= _MANY and len({*own}) >= _SEVERAL
-    ]
-    if not spans:
-        return None
-    small, large = min(spans, key=lambda span: span.high), max(spans, key=lambda span: span.high)
-    if large.high > 0 and large.high >= UNLIKE_RATERS * small.high:
-        return small, large
-    # One goes from -2 to 2, the other on to 5 with nothing under 1: that is 1 to 5, no part of -5 to 5.
-    centred = next((span for span in spans if span.low == -span.high < 0), None)
-    return (centred, large) if centred and large.low >= 1 and large.high >= UNLIKE * centred.high else None
+        if name:
+            ratings.setdefault(name, []).append(value)
+    rated = {name: values for name, values in ratings.items() if len(values) >= many and len({*values}) >= several}
+    return [Span(name, min(values), max(values)) for name, values in rated.items()]
 
 
 def spans_of(examples: Iterable[Example], dimension: str = OVERALL) -> list[Span]:
     """Return the lowest and the highest rating of each data set and file, in order of appearance."""
-    spans: dict[str, Span] = {}
-    for example in examples:
-        for value in values_of(example, dimension):
-            name = " in ".join(filter(None, (example.dataset, _file(example)))) or "unnamed lines"
-            span = spans.get(name, Span(name, value, value))
-            spans[name] = Span(name, min(span.low, value), max(span.high, value))
-    return list(spans.values())
+    return _spans((_set_of(line, " in "), value) for line in examples for value in values_of(line, dimension))
 
 
 def scales_in(examples: Iterable[Example], dimension: str = OVERALL) -> Mapping[Scale | None, list[str]]:
     """Return the scales of the rated lines, each with its data sets or files."""
-    scales: dict[Scale | None, dict[str, None]] = {}
+    scales: dict[Scale | None, list[str]] = {}
     for example in examples:
         if example.rating(dimension) is not None:
-            name = example.dataset or _file(example) or "unnamed lines"
-            scales.setdefault(example.scale(dimension), {})[name] = None
-    return {scale: list(names) for scale, names in scales.items()}
+            names = scales.setdefault(example.scale(dimension), [])
+            names += [name for name in [_set_of(example)] if name not in names]
+    return scales
 
 
 def scale_note(examples: Sequence[Example], dimension: str = OVERALL) -> str:
@@ -207,9 +187,8 @@ def scale_note(examples: Sequence[Example], dimension: str = OVERALL) -> str:
     if len(spans) < 2:
         return ""
     names = _listed(list(map(str, spans)))
-    return (
-        f"no line states its scale; the ratings of {names} are taken to be on one (--scale {likely(spans)} states it)"
-    )
+    taken = f"the ratings of {names} are taken to be on one (--scale {likely(spans)} states it)"
+    return f"no line states its scale; {taken}"
 
 
 def likely(spans: Sequence[Span]) -> str:
@@ -222,7 +201,7 @@ def likely(spans: Sequence[Span]) -> str:
 
 def on_unit(value: float, scale: Scale | None) -> float:
     """Return a rating on `scale` mapped to [0, 1]; NaN where the scale is not known."""
-    return math.nan if scale is None else (value - scale[0]) / (scale[1] - scale[0])
+    return math.nan if scale is None else rescaled(value, scale, BINARY)
 
 
 def rescaled(value: Number, scale: Scale, other: Scale) -> Number:
@@ -237,11 +216,13 @@ def in_words(scale: Scale) -> str:
     return f"{scale[0]:g} to {scale[1]:g}"
 
 
-_PLACE = re.compile(r"(:(?:samples/[^:/]+|(?:row |item )?\d+)(?:#\d+)?)+\Z")  # `:3`, `:row 3`, `:item 3#1`
+_PLACE = re.compile(r"(:(?:samples/[^:/]+|(?:row |item )?\d+)(?:#\d+)?)+\Z")  # `:3`, `:row 3`, `:item 3:1`, `:3#1`
 
 
-def _file(example: Example) -> str:
-    return _PLACE.sub("", example.where)
+def _set_of(example: Example, both: str = "") -> str:
+    """Return the name of the data set of a line, or of its file; `both` joins the two."""
+    names = [name for name in (example.dataset, _PLACE.sub("", example.where)) if name] or ["unnamed lines"]
+    return both.join(names if both else names[:1])
 
 
 def _listed(names: Sequence[str]) -> str:

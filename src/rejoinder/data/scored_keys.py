@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any, TypeGuard
 
 from rejoinder.data.chat import turns_in
@@ -19,37 +19,36 @@ _LISTS = ("context", "references", "sources")
 def of_scoring(key: str, value: Any) -> bool:
     """Return whether a value under a common word, such as `notes`, is what scoring writes there."""
     checks = {NOTES: _are_notes, INTERVALS: are_intervals, EXPLAINED: are_explained, WORST: _are_worst}
-    return key in checks and isinstance(value, Mapping) and checks[key](value)
+    return key in checks and checks[key](value)
 
 
 def are_intervals(value: Any) -> TypeGuard[Mapping[str, list[float]]]:
     """Return whether a value is the intervals of scores by scorer."""
-    return isinstance(value, Mapping) and all(
-        isinstance(ends, list) and len(ends) == 2 and _are_numbers(ends) for ends in value.values()
-    )
+    return _each(value, lambda ends: isinstance(ends, list) and len(ends) == 2 and _are_numbers(ends))
 
 
 def are_explained(value: Any) -> TypeGuard[Mapping[str, Mapping[str, Any]]]:
     """Return whether a value is the explanations of scores by scorer."""
-    return isinstance(value, Mapping) and all(
-        isinstance(part, Mapping)
-        and part.keys() == {_BASE, "moved"}
-        and isinstance(part["moved"], Mapping)
-        and _are_numbers([part[_BASE], *part["moved"].values()])
-        for part in value.values()
-    )
+
+    def explains(part: Any) -> bool:
+        is_part = isinstance(part, Mapping) and part.keys() == {_BASE, "moved"} and isinstance(part["moved"], Mapping)
+        return is_part and _are_numbers([part[_BASE], *part["moved"].values()])
+
+    return _each(value, explains)
 
 
-def _are_notes(value: Mapping[str, Any]) -> bool:
-    return all(isinstance(notes, list) and all(isinstance(note, str) for note in notes) for notes in value.values())
+def _are_notes(value: Any) -> bool:
+    return _each(value, lambda notes: isinstance(notes, list) and all(isinstance(note, str) for note in notes))
 
 
-def _are_worst(value: Mapping[str, Any]) -> bool:
+def _are_worst(value: Any) -> bool:
     keys = {"turn", "response", "score"}
-    return all(
-        isinstance(turns, list) and all(isinstance(turn, Mapping) and turn.keys() == keys for turn in turns)
-        for turns in value.values()
-    )
+    return _each(value, lambda turns: isinstance(turns, list) and all({*turn} == keys for turn in turns))
+
+
+def _each(value: Any, check: Callable[[Any], bool]) -> bool:
+    """Return whether a value is an object whose values all pass a check."""
+    return isinstance(value, Mapping) and all(map(check, value.values()))
 
 
 def _are_numbers(values: list[Any]) -> bool:
@@ -60,7 +59,7 @@ def to_cells(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the cells of a record: a column for each scorer, other lists and objects as JSON."""
     cells: dict[str, Any] = {}
     for field, value in record.items():
-        if field == "scores" and _are_scores(value):
+        if field == "scores" and _each(value, lambda score: score is None or _are_numbers([score])):
             cells |= {f"{_SCORE}{scorer}": score for scorer, score in value.items()}
         elif field == INTERVALS and are_intervals(value):
             for scorer, (low, high) in value.items():
@@ -72,10 +71,6 @@ def to_cells(record: Mapping[str, Any]) -> dict[str, Any]:
         else:
             cells[field] = _cell(field, value, str(record.get("id") or ""))
     return cells
-
-
-def _are_scores(value: Any) -> bool:
-    return isinstance(value, Mapping) and all(score is None or type(score) in (int, float) for score in value.values())
 
 
 def _cell(field: str, value: Any, where: str) -> Any:

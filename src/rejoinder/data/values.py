@@ -6,20 +6,22 @@ import ast
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from numbers import Real
 from typing import Any
 
 from rejoinder.data import limits
-from rejoinder.data.columns import words as words_of
+from rejoinder.data.columns import words as split
 from rejoinder.errors import ColumnError, DataError
 
 EMPTY = frozenset(("", "nan", "NaN", "NAN", "-nan", "null", "Null", "NULL", "(null)", "<NA>", "#N/A", "\\N"))
 UNRATED = EMPTY | frozenset(("n/a", "N/A", "NA", "-", "none", "None"))
-YES = frozenset(words_of("yes y true pass passed good correct thumbs_up thumbsup thumb_up up like liked 👍"))
+YES = frozenset(split("yes y true pass passed good correct thumbs_up thumbsup thumb_up up like liked 👍"))
 NO = frozenset(
-    words_of("no n false fail failed bad incorrect wrong thumbs_down thumbsdown thumb_down down dislike disliked 👎")
+    split("no n false fail failed bad incorrect wrong thumbs_down thumbsdown thumb_down down dislike disliked 👎")
 )
 _TONES = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")  # skin tones and variation selectors
 _NUMBER = re.compile(
@@ -30,7 +32,6 @@ _NUMBER = re.compile(
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _DAY = re.compile(r"0\d[.,]\d+")  # 01.05 is a day of a month
 _STARS = re.compile(r"(★+)(☆*)")
-_RATING_CELL = re.compile(r'\[\{"rating": ?(\d+)\}\]')  # Label Studio's CSV
 _LOST_LIST = re.compile(  # of numpy, Python 2, PostgreSQL or R, or a Python list that somebody wrote by hand
     r"""(?:(?:array|list)\(\s*)?\[\s*(?:u?['"].*['"]|\{.*\}|array\(.*),?\s*\](?:,\s*dtype=[^()]+)?\)?"""
     r"""|\{".*","\S.*"\}|c\("[^"]*"(?:, "[^"]*")+\)""",
@@ -39,21 +40,14 @@ _LOST_LIST = re.compile(  # of numpy, Python 2, PostgreSQL or R, or a Python lis
 _LIST_ENDS = frozenset(("[]", "{}", "()", '""'))
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _WORD = 40  # characters of the longest word that can be a rating
+_KINDS = {str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"} | {
+    type(None): "null"
+}
 
 
 def kind_of(value: Any) -> str:
     """Name the kind of a JSON value, for a message."""
-    if isinstance(value, str):
-        return "text"
-    names = {
-        type(None): "null",
-        bool: "true or false",
-        int: "a number",
-        float: "a number",
-        list: "a list",
-        dict: "an object",
-    }
-    return names.get(type(value), type(value).__name__)
+    return _KINDS.get(type(value), type(value).__name__)
 
 
 def is_number(value: Any) -> bool:
@@ -84,42 +78,34 @@ def yes_or_no(value: Any) -> bool | None:
     """Return whether a value is a word of the table for 1 (`yes`, `pass`, `good`) or for 0; None for any other."""
     if isinstance(value, bool) or not isinstance(value, str) or len(value) > _WORD:
         return value if isinstance(value, bool) else None
-    word = _folded(value)
-    word = word.replace(" ", "_")
+    word = _folded(value).replace(" ", "_")
     return True if word in YES else False if word in NO else None
 
 
 def _folded(text: str) -> str:
-    return " ".join(re.sub(r"[\s_-]+", " ", _TONES.sub("", text)).casefold().split())
+    return re.sub(r"[\s_-]+", " ", _TONES.sub("", text)).strip().casefold()
 
 
 def number_in(value: Any, words: Sequence[str] = ()) -> tuple[float, float | None] | None:
     """Return the number of a cell and the top of its scale, where the cell names one (`3/5`, `60%`, `yes`).
 
-    Args:
-        value: a cell or a JSON value.
-        words: the words of a scale, lowest first, worth 1, 2, 3 ...
-
-    Returns:
-        None if it is no number, or one that can be read in two ways (`1,234`).
+    None is for all else, and for a number that can be read in two ways (`1,234`). `words` are those of a scale, the
+    lowest first, worth 1, 2, 3 ... Label Studio writes `{"rating": 3}`.
     """
     value = native(value)
+    if isinstance(value, Mapping) and value.keys() == {"rating"}:
+        return number_in(value["rating"], words)
     if is_number(value):
         return value, None
-    if isinstance(value, Mapping) and value.keys() == {"rating"}:
-        return number_in(value["rating"])
     if not words and (word := yes_or_no(value)) is not None:
         return int(word), 1.0
     if not isinstance(value, str):
         return None
-    text = value.strip()
-    folded = [_folded(word) for word in words]
+    text, folded = value.strip(), [_folded(word) for word in words]
     if _folded(text) in folded:
         return folded.index(_folded(text)) + 1, float(len(words))
     if stars := _STARS.fullmatch(text):
         return len(stars[1]), float(len(text)) if stars[2] else None
-    if cell := _RATING_CELL.fullmatch(text):
-        return int(cell[1]), None
     match = _NUMBER.fullmatch(text)
     if match is None or _THOUSANDS.fullmatch(match[1]) or _DAY.fullmatch(match[1]):
         return None
@@ -131,13 +117,7 @@ def number_in(value: Any, words: Sequence[str] = ()) -> tuple[float, float | Non
 
 
 def number(value: Any, where: str, field: str, words: Sequence[str] = ()) -> tuple[float, float | None] | None:
-    """Return a rating and the top of its scale, if the cell names one; None if it is not rated.
-
-    Args:
-        value: a cell or a JSON value.
-        where: `file:line`.
-        field: the column.
-        words: see `number_in`.
+    """Return a rating and the top of its scale, if the cell names one; None if it is not rated. See `number_in`.
 
     Raises:
         ColumnError: it is a date, a word, or a number that can be read in two ways.
@@ -145,9 +125,8 @@ def number(value: Any, where: str, field: str, words: Sequence[str] = ()) -> tup
     value = native(value)
     if is_missing(value) or (isinstance(value, str) and value.strip() in UNRATED):
         return None
-    found = number_in(value, words)
-    if found is not None:
-        return found
+    if (read := number_in(value, words)) is not None:
+        return read
     shown = repr(value[:40]) if isinstance(value, str) else "infinite" if isinstance(value, float) else kind_of(value)
     known = f"one of {', '.join(words)}" if words else "a number (3, 3.5, 3/5, 60%), yes or no, pass or fail"
     problem = f"{shown}, expected {known}"
@@ -156,6 +135,18 @@ def number(value: Any, where: str, field: str, words: Sequence[str] = ()) -> tup
     raise ColumnError(problem, f"{remedy} {more}", where=where, field=field)
 
 
+class _KeyTwice(ValueError):
+    """The name of a key that stands twice in one object."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise _KeyTwice(next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1))
+    return record
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)
 A_LINE = "Write one JSON object a line"
 
 
@@ -171,19 +162,11 @@ def decoded(text: str, where: str, remedy: str = A_LINE, *, document: bool = Fal
     Raises:
         DataError: it is no JSON; a key stands twice in one object; it holds half a character.
     """
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        record = dict(pairs)
-        if len(record) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise DataError("the key stands twice in one object", "Keep one of them", where=where, field=twice)
-        return record
-
     try:
-        value = json.loads(text, object_pairs_hook=once)
-    except DataError:
-        raise
+        value = _DECODER.decode(text)
+    except _KeyTwice as error:
+        problem = "the key stands twice in one object"
+        raise DataError(problem, "Keep one of them", where=where, field=str(error)) from None
     except json.JSONDecodeError as error:
         cut = error.pos >= len(text.rstrip())
         problem = f"broken JSON ({error.msg} at column {error.colno}{', where it ends' if cut else ''})"
@@ -195,14 +178,8 @@ def decoded(text: str, where: str, remedy: str = A_LINE, *, document: bool = Fal
 
 
 def require_whole_characters(text: str, value: Any, where: str) -> None:
-    """Raise if JSON holds half a character, one surrogate without the other: no file in UTF-8 can hold that.
-
-    Args:
-        text: the JSON; only an escape in it can bring in a surrogate, and most texts have none.
-        value: the decoded value.
-        where: `file:line`.
-    """
-    if not _SURROGATE.search(text):
+    """Raise `DataError` if JSON holds half a character, one surrogate without the other, which UTF-8 cannot hold."""
+    if not _SURROGATE.search(text):  # only an escape can bring one in
         return
     for field, part in value.items() if isinstance(value, Mapping) else [("", value)]:
         try:
@@ -226,18 +203,16 @@ def from_cell(text: Any, where: str, field: str) -> Any:
     try:
         value = json.loads(bare)
     except (ValueError, RecursionError):
-        value = None
+        pass
     else:
         require_whole_characters(bare, {field: value}, where)
         if isinstance(value, str):  # JSON that somebody wrote as a JSON text
             return from_cell(value, where, field) if value[:1] in ("[", "{") else text
         return value
-    try:
+    with suppress(ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         value = ast.literal_eval(bare) if len(bare) <= limits.LITERAL else None
         if repr(value) == bare:  # Python joins texts without a comma between, so only its own writing is a list
             return list(value) if isinstance(value, tuple) else value
-    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        pass
     if _LOST_LIST.fullmatch(bare):
         problem = "a list that is not in the form of JSON or Python, as numpy writes it"
         remedy = "Save the table as Parquet or JSON lines, which keep lists"
