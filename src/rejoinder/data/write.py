@@ -30,8 +30,13 @@ from rejoinder.example import Example, Given
 
 Format = Literal["jsonl", "csv", "tsv", "parquet", "xlsx", "chat"]
 Put = Callable[[Mapping[str, Any]], None]
-_SUFFIXES: dict[str, Format] = {".jsonl": "jsonl", ".ndjson": "jsonl"} | {
-    f".{kind}": kind for kind in get_args(Format)[1:-1]
+_SUFFIXES: dict[str, Format] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".xlsx": "xlsx",
 }
 _RISKY = re.compile(r"'*[=+\-@\t\r\n]")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
