@@ -11,8 +11,7 @@ from typing import ClassVar
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.stats.figure import NOTHING, Figure, written_as
-from rejoinder.stats.rows import COLUMNS, rows_of
+from rejoinder.stats.figure import COLUMNS, NOTHING, Figure, rows_of, written_as
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

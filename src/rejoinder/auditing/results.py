@@ -30,9 +30,8 @@ from rejoinder.auditing.published import PUBLISHED, Row
 from rejoinder.example import Example
 from rejoinder.stats.arrays import FloatArray, IntArray, renumbered
 from rejoinder.stats.correlation import pearson, spearman
-from rejoinder.stats.figure import NONE, NOTHING, Figure, written_as
+from rejoinder.stats.figure import NONE, NOTHING, Figure, percent, written_as
 from rejoinder.stats.shares import share_of_clusters
-from rejoinder.stats.written import percent
 
 Verdict = Literal["fooled", "holds", "cannot be told", "out of domain"]
 UNTOLD: Verdict = "cannot be told"
