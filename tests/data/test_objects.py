@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from reading_tables import chat
-from rejoinder.data.read import examples_of, lines_of, pairs_of
 from rejoinder.data.examples import both_replies, example_of, index_of, to_record
+from rejoinder.data.read import examples_of, lines_of, pairs_of
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Pair, Rating
 

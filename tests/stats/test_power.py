@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from rejoinder.stats.paired import paired_permutation
+from rejoinder.stats.correlation import williams
+from rejoinder.stats.permutation import paired_permutations
 from rejoinder.stats.power import Pilot, items_needed, pilot_of_correlations, pilot_of_means
-from rejoinder.stats.significance import williams
 
 Floats = NDArray[np.float64]
 
@@ -136,8 +136,10 @@ def test_the_forecast_for_scorers_is_the_simulated_power() -> None:
         for _ in range(600):
             y, a, b = bent(rng, items)
             r = np.corrcoef([y, a, b])
-            swapped = paired_permutation("pearson", a, b, y, np.zeros(items, dtype=np.int64), own(items), rng, 200)
-            found += [williams(r[0, 1], r[0, 2], r[1, 2], items).p < 0.05, swapped.p < 0.05]
+            swapped = paired_permutations("pearson", np.stack([a, b], axis=1), y, 0 * own(items), own(items), rng, 200)[
+                0, 1
+            ]
+            found += [williams(r[0, 1], r[0, 2], r[1, 2], items) < 0.05, swapped.p < 0.05]
         assert found / 600 == pytest.approx([power(pilot, items)] * 2, rel=0.1)
 
 

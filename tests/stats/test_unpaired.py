@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rejoinder.stats.arrays import FloatArray
+from rejoinder.stats.resamples import FloatArray
 from rejoinder.stats.shares import share_of_clusters, wilson
 from rejoinder.stats.unpaired import Difference, Samples, difference, win_rate
 

@@ -10,7 +10,7 @@ import numpy as np
 from rejoinder.auditing.attack import Rng, Transformation
 from rejoinder.auditing.words import half
 from rejoinder.example import Example
-from rejoinder.stats.arrays import blocks
+from rejoinder.stats.resamples import blocks
 
 _LONGEST = 20  # words that the bigram model says
 _AT_ONCE = 2**22  # similarities in one working array

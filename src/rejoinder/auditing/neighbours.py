@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.stats.arrays import FloatArray, IntArray, blocks
+from rejoinder.stats.resamples import FloatArray, IntArray, blocks
 
 Points = NDArray[np.float32]
 Index = Callable[[FloatArray, int], IntArray]

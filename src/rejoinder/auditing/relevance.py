@@ -35,10 +35,9 @@ from rejoinder.scorer import Advance, FloatArray, ScorerLike, Scores, Signature,
 from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorers
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.unscored import nothing_scored
-from rejoinder.stats.arrays import IntArray, number_of, renumbered
 from rejoinder.stats.figure import NONE, Figure
+from rejoinder.stats.resamples import IntArray, Sampling, number_of, renumbered
 from rejoinder.stats.roc import area_of_clusters, threshold
-from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.shares import share_of_clusters
 
 _WORST = 3

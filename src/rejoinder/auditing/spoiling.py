@@ -17,7 +17,7 @@ from rejoinder.auditing.battery import battery
 from rejoinder.errors import MissingAsset, MissingExtra
 from rejoinder.example import Example
 from rejoinder.judges.views.lines import Spoilt
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 
 EACH = 6
 """Attacked replies that are made of each line, each by another attack."""

@@ -18,9 +18,9 @@ from rejoinder.example import Example
 from rejoinder.humans.agreeing import KAPPAS, agreement_of
 from rejoinder.humans.agreement import LEAST, OfRater
 from rejoinder.humans.raters import Raters
+from rejoinder.stats.agreement import WEIGHTINGS, Weighting
 from rejoinder.stats.figure import Figure, number, pluralize
-from rejoinder.stats.kappa import WEIGHTINGS, Weighting
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 
 CHECK = "check"
 """The key of a line whose rating is known: what an attentive rater gives, or the lowest and highest of it."""

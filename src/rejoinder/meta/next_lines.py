@@ -15,7 +15,7 @@ from rejoinder.meta.estimate import filled, names_of
 from rejoinder.scorer import Advance, ScorerLike, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 from rejoinder.stats.strata import shares, stratified
 
 

@@ -51,11 +51,9 @@ from rejoinder.scoring.catalog import choose_scorers, load_scorer, load_scorers
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
 from rejoinder.scoring.unscored import nothing_scored
-from rejoinder.stats.arrays import number_of
-from rejoinder.stats.cluster_means import FLIPS, Mean, cluster_means
 from rejoinder.stats.figure import NONE, pluralize
-from rejoinder.stats.sampling import Sampling
-from rejoinder.stats.significance import adjusted
+from rejoinder.stats.permutation import FLIPS, Mean, adjusted, cluster_means
+from rejoinder.stats.resamples import Sampling, number_of
 from rejoinder.text.normalize import visible
 
 _NULL: Mapping[Statistic, float] = {ACCURACY: CHANCE, OF_LONGER: CHANCE, OF_SHORTER: CHANCE, LESS_LENGTH: 0.0}

@@ -13,7 +13,7 @@ from rejoinder.meta.verdict import Verdict, verdicts_apart
 from rejoinder.meta.within_system import mean_within, within_system
 from rejoinder.meta.yardsticks import OF_SET, Kind
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.chance import chance_band
+from rejoinder.stats.correlation import chance_band
 from rejoinder.stats.figure import Figure, written_as
 from rejoinder.stats.pairwise import calibrated_accuracy
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.stats.arrays import FloatArray, IntArray
 from rejoinder.stats.correlation import ROUNDING, pearson
 from rejoinder.stats.figure import NONE, Figure
+from rejoinder.stats.resamples import FloatArray, IntArray
 
 BINS = 4096
 

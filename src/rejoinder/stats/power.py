@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.stats.arrays import FloatArray, IntArray, renumbered
 from rejoinder.stats.correlation import FEWEST, ROUNDING, pearson, standardised
 from rejoinder.stats.figure import NONE
+from rejoinder.stats.resamples import FloatArray, IntArray, renumbered
 
 LEVEL = 0.05
 

@@ -28,8 +28,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.stats.arrays import BoolArray, FloatArray, IntArray
 from rejoinder.stats.figure import CONFIDENCE, NONE, Figure
+from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray
 
 FEWEST = 3  # rated clusters that an interval needs
 FREEDOM_TO_TUNE = 22.5  # 24 clusters: from there on a power fitted in vain widens an interval by at most 5 %

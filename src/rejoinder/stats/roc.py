@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rejoinder.stats.arrays import FloatArray, IntArray
 from rejoinder.stats.figure import Figure
+from rejoinder.stats.resamples import FloatArray, IntArray
 from rejoinder.stats.shares import FEWEST, wilson
 
 

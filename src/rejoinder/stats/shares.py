@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.stats.arrays import FloatArray, number_of
 from rejoinder.stats.figure import CONFIDENCE, NONE, Figure
+from rejoinder.stats.resamples import FloatArray, number_of
 
 FEWEST = 3
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rejoinder.stats.arrays import FloatArray, IntArray
+from rejoinder.stats.resamples import FloatArray, IntArray
 
 MOST_STRATA = 10
 

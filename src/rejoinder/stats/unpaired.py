@@ -27,10 +27,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.stats.arrays import BoolArray, FloatArray, IntArray, blocks, number_of, renumbered
-from rejoinder.stats.bootstrap import BLOCK, cluster_counts
 from rejoinder.stats.correlation import ROUNDING
 from rejoinder.stats.figure import CONFIDENCE, NONE, Figure
+from rejoinder.stats.resamples import (
+    BLOCK,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    blocks,
+    cluster_counts,
+    number_of,
+    renumbered,
+)
 from rejoinder.stats.shares import FEWEST, wilson
 
 
