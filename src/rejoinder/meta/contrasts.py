@@ -17,10 +17,10 @@ from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.correlation import by_part, pearson, williams
 from rejoinder.stats.figure import NONE, Figure
-from rejoinder.stats.pairwise import rank_clusters
 from rejoinder.stats.permutation import adjusted, paired_permutations
-from rejoinder.stats.power import items_needed, pilot_of_correlations
+from rejoinder.stats.ranking import rank_clusters
 from rejoinder.stats.resamples import Resamples, Sampling, percentile_interval
+from rejoinder.stats.splits import items_needed, pilot_of_correlations
 
 # p is at least 1 over the number of swaps, and Holm multiplies it by the number of pairs: with few swaps no difference
 # among many scorers could ever be shown.

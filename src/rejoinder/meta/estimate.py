@@ -241,5 +241,5 @@ def _nameless(lines: Sequence[Example]) -> int:
 
 def _unlike(sample: Sample) -> bool:
     """Whether chance would hardly have chosen the rated lines, by their scores."""
-    gap = sample.moments.at(1.0)[1]
+    gap = sample.variances()[1]
     return sample.freedom > 0 and gap > 0 and abs(sample.gap) > _FAR * gap**0.5

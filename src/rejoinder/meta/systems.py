@@ -13,7 +13,7 @@ from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.figure import NONE, Figure, written_as
-from rejoinder.stats.pairwise import rank_clusters, soft_pairwise_accuracy, system_p_values
+from rejoinder.stats.ranking import rank_clusters, soft_pairwise_accuracy, system_p_values
 from rejoinder.stats.resamples import (
     Resamples,
     number_of,

@@ -24,8 +24,8 @@ from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.correlation import Statistic, mean_correlations
 from rejoinder.stats.figure import NOTHING, Figure
 from rejoinder.stats.permutation import adjusted
-from rejoinder.stats.power import items_needed, pilot_of_correlations
 from rejoinder.stats.resamples import IntArray, Sampling, number_of, percentile_interval, renumbered, two_sided
+from rejoinder.stats.splits import items_needed, pilot_of_correlations
 
 # A forecast beyond so many times the lines that there are says nothing but that the two are alike.
 FARTHEST = 50
