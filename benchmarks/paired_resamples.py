@@ -1,11 +1,11 @@
 """Time of the paired bootstrap of many scorers' correlations, beside `scipy.stats.bootstrap`.
 
-Usage: python benchmarks/paired_resamples.py [--lines 10000] [--scorers 10] [--resamples 10000] [--rounds 3] [--write]
+Usage: python benchmarks/pearsons.py [--lines 10000] [--scorers 10] [--resamples 10000] [--rounds 3] [--write]
 
 Both sides give each scorer's Pearson correlation with the same ratings over resamples that the scorers share; each line
 is a cluster of its own, because scipy draws single lines. Drawing is part of the time. scipy works through fewer
 resamples, whose time is scaled up, in turns with ours in one process. `--write` keeps the table in
-benchmarks/results/paired_resamples.md.
+benchmarks/results/pearsons.md.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ import scipy
 from numpy.typing import NDArray
 from scipy import stats
 
-from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
-from rejoinder.stats.resamples import paired_resamples
+from rejoinder.stats.correlation import pearsons
+from rejoinder.stats.resamples import Resamples, percentile_interval
 
-RESULT = Path(__file__).parent / "results" / "paired_resamples.md"
+RESULT = Path(__file__).parent / "results" / "pearsons.md"
 MOST_SECONDS = 5.0
 Floats = NDArray[np.float64]
 
@@ -58,10 +58,10 @@ def sample(lines: int, scorers: int, seed: int) -> Sample:
 def ours(given: Sample, resamples: int, seed: int) -> None:
     """The interval of every scorer."""
     lines = len(given.ratings)
-    counts = cluster_counts(lines, resamples, np.random.default_rng(seed))
-    values = paired_resamples(given.scores, given.ratings, np.arange(lines), counts)
-    for column in values.T:
-        percentile_interval(column, lines)
+    resampled = Resamples.draw(np.arange(lines), resamples, np.random.default_rng(seed))
+    values = pearsons(given.scores.T, given.ratings, resampled)
+    for row in values:
+        percentile_interval(row, lines)
 
 
 def scipys(given: Sample, resamples: int, seed: int) -> None:
@@ -132,7 +132,7 @@ scaled up. Medians of {asked.rounds} rounds, in turns.
 
 {today}, {machine}, scipy {scipy.__version__}
 
-`python benchmarks/paired_resamples.py {options} --write`
+`python benchmarks/pearsons.py {options} --write`
 """
 
 

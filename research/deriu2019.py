@@ -14,7 +14,7 @@ import numpy as np
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.bilinear.judge import TERMS
 from rejoinder.scorer import Advance, FloatArray, ignore
-from rejoinder.stats.paired import OverParts
+from rejoinder.stats.correlation import OverParts
 from rejoinder.stats.splits import fold_groups, leave_one_out
 from research.asked import Asked, Takes
 from research.encodings import Encoding, Prepared, prepared_for

@@ -15,7 +15,7 @@ from rejoinder.example import Example
 from rejoinder.judges.bilinear.sides import encode
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 from research.fits import Judgement
 from research.material import Material
 

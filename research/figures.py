@@ -6,7 +6,7 @@ Shapes: N lines, S splits, A appearances (a line in the test part of a split), G
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,12 +16,18 @@ from rejoinder.judges.learner import Rows
 from rejoinder.meta import Study
 from rejoinder.meta.agreement import Agreement
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.arrays import Counts, number_of, renumbered
-from rejoinder.stats.bootstrap import group_means, percentile_interval, resample_group_correlations
-from rejoinder.stats.correlation import FEWEST, pearson
+from rejoinder.stats.correlation import (
+    FEWEST,
+    OverParts,
+    Statistic,
+    columns,
+    mean_correlation,
+    mean_over_parts,
+    pearson,
+)
 from rejoinder.stats.figure import Figure
-from rejoinder.stats.paired import OverParts, Statistic, mean_correlation, mean_of_parts, paired_permutation
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.permutation import paired_permutations
+from rejoinder.stats.resamples import Resamples, Sampling, percentile_interval, renumbered
 from research.material import Material
 
 RESAMPLES = 1000
@@ -56,21 +62,19 @@ class Figures:
 
     Attributes:
         material: the lines.
-        counts: [G, B] how often each context is drawn.
+        resamples: of the contexts of its lines.
         seed: of the draws.
     """
 
     material: Material
-    counts: Counts
+    resamples: Resamples
     seed: int
 
     def correlation(self, statistic: Statistic, scores: FloatArray, where: Appearances) -> OverParts:
         """The mean over splits of the correlation of `scores` [S, N] with people."""
         rows, parts = where
         values = scores[parts, rows]
-        return mean_correlation(
-            statistic, values, self.material.ratings[rows], parts, self.material.contexts[rows], self.counts
-        )
+        return mean_correlation(statistic, values, self.material.ratings[rows], parts, self.resamples.at(rows))
 
     def both(self, scores: FloatArray, where: Appearances) -> tuple[OverParts, OverParts]:
         """Spearman and Pearson."""
@@ -82,24 +86,24 @@ class Figures:
         rows, parts = where
         _, sets = np.unique(self.material.datasets[rows], return_inverse=True)
         values, cells = scores[parts, rows], parts * (sets.max() + 1) + sets
-        return mean_correlation(
-            statistic, values, self.material.ratings[rows], cells, self.material.contexts[rows], self.counts
-        )
+        return mean_correlation(statistic, values, self.material.ratings[rows], cells, self.resamples.at(rows))
 
     def error(self, scores: FloatArray, where: Appearances) -> OverParts:
         """The mean over splits of the mean absolute error."""
         rows, parts = where
         errors = np.abs(scores[parts, rows] - self.material.ratings[rows])
         known = np.isfinite(errors)
-        return mean_of_parts(errors[known], parts[known], self.material.contexts[rows[known]], self.counts)
+        return _mean_of_parts(errors[known], parts[known], self.resamples.at(rows[known]))
 
     def versus(self, statistic: Statistic, first: FloatArray, second: FloatArray, where: Appearances) -> Figure:
         """Whether `first` agrees better with people than `second`, both [S, N], on the lines that both score."""
         rows, parts = where
-        a, b = first[parts, rows], second[parts, rows]
+        both = np.stack([first[parts, rows], second[parts, rows]], axis=1)
+        known = np.isfinite(both).all(axis=1)
+        rows, parts = rows[known], parts[known]
         ratings, contexts = self.material.ratings[rows], self.material.contexts[rows]
         rng = Sampling(RESAMPLES, self.seed).generator((), "paper, swaps")
-        return paired_permutation(statistic, a, b, ratings, parts, contexts, rng)
+        return paired_permutations(statistic, both[known], ratings, parts, contexts, rng)[0, 1]
 
     def systems(self, scores: FloatArray, where: Appearances, *, centred: bool) -> OfSystems:
         """Pearson's correlation over systems of mean score and mean rating.
@@ -115,7 +119,7 @@ class Figures:
             values, ratings = _centred(values, sets), _centred(ratings, sets)
         names = np.char.add(np.char.add(sets, ": "), self.material.systems[rows])
         labels, groups = np.unique(names, return_inverse=True)
-        return _of_systems(labels.tolist(), groups, values, ratings, self.material.contexts[rows], self.counts)
+        return _of_systems(labels.tolist(), groups, values, ratings, self.resamples.at(rows))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,23 +139,21 @@ class OfSystems(Figure):
 
 def figures(material: Material, seed: int, resamples: int = RESAMPLES) -> Figures:
     """Figures of `material` that all rest on the same resamples of contexts."""
-    counts = Sampling(resamples, seed).counts(number_of(material.contexts), (), "paper")
-    return Figures(material, counts, seed)
+    return Figures(material, Sampling(resamples, seed).draw(material.contexts, (), "paper"), seed)
 
 
 def _of_systems(
-    names: list[str], groups: Rows, scores: FloatArray, ratings: FloatArray, contexts: Rows, counts: Counts
+    names: list[str], groups: Rows, scores: FloatArray, ratings: FloatArray, resamples: Resamples
 ) -> OfSystems:
     """The correlation over groups, with the interval from resampled contexts."""
     if len(names) < FEWEST:
         return OfSystems(names=names, scores=scores[:0], ratings=ratings[:0])
-    once = np.ones((len(counts), 1))
-    ours, theirs = (group_means(values, groups, contexts, once)[:, 0] for values in (scores, ratings))
+    means = [resamples.means(values, groups) for values in (scores, ratings)]
+    ours, theirs = (mean[:, 0] for mean in means)
     found = pearson(ours, theirs)
     if not found.known:
         return OfSystems.of(found, names=names, scores=ours, ratings=theirs)
-    values = resample_group_correlations(scores, ratings, groups, contexts, counts)["pearson"]
-    interval = percentile_interval(values, len(np.unique(contexts)), value=found.value)
+    interval = percentile_interval(columns("pearson", *means), resamples.size)
     return OfSystems.of(interval, names=names, scores=ours, ratings=theirs, n=found.n, p=found.p)
 
 
@@ -173,8 +175,13 @@ def mean_by(values: FloatArray, clusters: NDArray[Any], seed: int) -> OverParts:
     if not known.any():
         return OverParts()
     groups = renumbered(clusters[known])
-    counts = Sampling(RESAMPLES, seed).counts(number_of(groups), (), "paper")
-    return mean_of_parts(values[known], np.zeros(len(groups), dtype=np.int64), groups, counts)
+    return _mean_of_parts(values[known], np.zeros_like(groups), Sampling(RESAMPLES, seed).draw(groups, (), "paper"))
+
+
+def _mean_of_parts(values: FloatArray, parts: Rows, resamples: Resamples) -> OverParts:
+    """The mean over parts of the mean of `values` [N]; p is NaN."""
+    means = resamples.means(values, renumbered(parts))
+    return replace(mean_over_parts(means, resamples.size), n=len(values), p=float("nan"))
 
 
 def turn_level(study: Study) -> dict[tuple[str, str], dict[str, Agreement]]:

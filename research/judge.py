@@ -25,10 +25,9 @@ from rejoinder.judges.views.lines import Spoilt
 from rejoinder.meta import study
 from rejoinder.meta.agreement import Agreement
 from rejoinder.scorer import FloatArray, Scorer, Scores, Signature
-from rejoinder.stats.arrays import Counts, IntArray
-from rejoinder.stats.bootstrap import cluster_counts
+from rejoinder.stats.correlation import mean_correlation
 from rejoinder.stats.figure import Figure
-from rejoinder.stats.paired import mean_correlation, mean_difference
+from rejoinder.stats.resamples import IntArray, Resamples
 from research.asked import RELEVANCE, Asked, Takes, files_of
 from research.domain import Measured, measure
 from research.figures import turn_level
@@ -182,7 +181,8 @@ def mean_over_sets(lines: RatedLines, scores: FloatArray, seed: int) -> Figure:
 def ahead_over_sets(lines: RatedLines, first: FloatArray, second: FloatArray, seed: int) -> Figure:
     """How much higher that mean is of the `first` scores than of the `second`, on the same lines and resamples."""
     kept = ranked(lines) & np.isfinite(first) & np.isfinite(second)
-    return mean_difference("spearman", first[kept], second[kept], lines.ratings[kept], *_resampled(lines, kept, seed))
+    resampled = _resampled(lines, kept, seed)
+    return mean_correlation("spearman", first[kept], lines.ratings[kept], *resampled, versus=second[kept])
 
 
 def ranked(lines: RatedLines) -> NDArray[np.bool_]:
@@ -190,12 +190,12 @@ def ranked(lines: RatedLines) -> NDArray[np.bool_]:
     return np.array([not example.copies_reference for example in lines.examples], np.bool_)
 
 
-def _resampled(lines: RatedLines, kept: NDArray[np.bool_], seed: int) -> tuple[IntArray, IntArray, Counts]:
-    """Data set and context of each line that is kept, in numbers, and how often each context is drawn."""
+def _resampled(lines: RatedLines, kept: NDArray[np.bool_], seed: int) -> tuple[IntArray, Resamples]:
+    """Return the number of the data set of each line that is kept, and resamples of its context."""
     sets = np.array([example.dataset or "" for example in lines.examples], np.str_)
     contexts = np.unique(lines.contexts[kept], return_inverse=True)[1]
-    counts = cluster_counts(int(contexts.max()) + 1, RESAMPLES, np.random.default_rng(seed))
-    return np.unique(sets[kept], return_inverse=True)[1], contexts, counts
+    resamples = Resamples.draw(contexts, RESAMPLES, np.random.default_rng(seed))
+    return np.unique(sets[kept], return_inverse=True)[1], resamples
 
 
 def _unseen(lines: RatedLines, plain: LeftOut, referring: LeftOut, seed: int) -> list[Unseen]:

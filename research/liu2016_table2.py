@@ -27,8 +27,8 @@ from rejoinder.responders.decoding import Decoding
 from rejoinder.responders.pool import Retriever
 from rejoinder.scorer import Advance, Scorer, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, load_responder, load_scorer
-from rejoinder.stats.arrays import IntArray
-from rejoinder.stats.paired import OverParts
+from rejoinder.stats.correlation import OverParts
+from rejoinder.stats.resamples import IntArray
 from rejoinder.text import tokenizer
 from rejoinder.training.corpora import part_of
 from research.asked import Asked, Takes, named

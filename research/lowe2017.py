@@ -16,8 +16,8 @@ from rejoinder.errors import MissingAsset
 from rejoinder.judges.bilinear.judge import TERMS, Kind
 from rejoinder.scorer import Advance, FloatArray, ignore, run
 from rejoinder.scoring.catalog import cards, load_scorer
+from rejoinder.stats.correlation import OverParts
 from rejoinder.stats.figure import Figure
-from rejoinder.stats.paired import OverParts
 from research.asked import Asked, Takes
 from research.encodings import Encoding, Prepared, prepared_for
 from research.excerpts import Excerpt, excerpts

@@ -10,8 +10,7 @@ import numpy as np
 from rejoinder.report.cells import count, measured, nothing, p, plain
 from rejoinder.report.document import Cell, Document, Prose, Table
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.figure import Figure
-from rejoinder.stats.written import DASH
+from rejoinder.stats.figure import DASH, Figure
 from research.fits import QUICK, Sweep
 from research.lowe2017 import ADEM, SET_MEAN, Lowe2017, Row
 from research.page import About, data_table, encoder_table, excerpt_table, paper, table, with_p

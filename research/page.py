@@ -17,8 +17,8 @@ from rejoinder.report.cells import count, measured, p, plain
 from rejoinder.report.document import Block, Cell, Document, Picture, Prose, Section, Table, one_line
 from rejoinder.report.markdown import escaped
 from rejoinder.scorer import Signature
+from rejoinder.stats.figure import DASH
 from rejoinder.stats.figure import Figure as Measured
-from rejoinder.stats.written import DASH
 from rejoinder.version import __version__
 from research.encodings import Encoding
 from research.excerpts import Excerpt

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.paired import OverParts
+from rejoinder.stats.correlation import OverParts
 from research.figures import OfSystems
 
 if TYPE_CHECKING:

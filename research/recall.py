@@ -13,9 +13,8 @@ from rejoinder.example import Example
 from rejoinder.responder import request
 from rejoinder.responders.pool import Retriever
 from rejoinder.scorer import Advance, FloatArray, ignore
-from rejoinder.stats.arrays import number_of
-from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
 from rejoinder.stats.figure import Figure
+from rejoinder.stats.resamples import Resamples, number_of, percentile_interval
 
 OTHERS = 9
 RESAMPLES = 1000
@@ -113,7 +112,6 @@ def _recall(chances: FloatArray, k: int, of: int, dialogues: NDArray[np.int64], 
     count = number_of(dialogues)
     if not count:
         return Recall(k=k, among=of, dialogues=0, reason="no contexts")
-    counts = cluster_counts(count, RESAMPLES, np.random.default_rng(seed)).astype(float)
-    values = group_means(chances, np.zeros(len(chances), dtype=np.int64), dialogues, counts)[0]
-    found = percentile_interval(values, count, value=float(chances.mean()), unit="dialogue")
+    resamples = Resamples.draw(dialogues, RESAMPLES, np.random.default_rng(seed))
+    found = percentile_interval(resamples.means(chances, np.zeros_like(dialogues))[0], count, unit="dialogue")
     return Recall.of(found, k=k, among=of, dialogues=count, n=len(chances), seed=seed)

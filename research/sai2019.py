@@ -23,7 +23,7 @@ from rejoinder.responder import answer, request
 from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import Scorer
 from rejoinder.scoring.catalog import load_responder, load_scorer
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 from research.asked import CORPORA, Asked, Takes, named
 from research.encodings import Encoding, prepared_for
 from research.fits import OVERSAMPLE, QUICK, QUICK_AUTOJUDGE, Judgement, Split, best_of, judge, splits

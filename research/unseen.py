@@ -16,8 +16,8 @@ from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.bilinear.judge import Kind
 from rejoinder.judges.learner import Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
-from rejoinder.stats.paired import OverParts
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.correlation import OverParts
+from rejoinder.stats.resamples import Sampling
 from rejoinder.stats.splits import leave_one_out
 from research.figures import Appearances, Figures
 from research.fits import Judgement, Split, judge, predictions

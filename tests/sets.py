@@ -12,7 +12,7 @@ from rejoinder.humans.rated_set import RatedSet
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.meta.yardsticks import Kind
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 
 NONE = math.nan
 KINDS: dict[str, Kind] = {"judge": "judge", "metric": "metric", "length": "baseline"}

@@ -26,7 +26,7 @@ from rejoinder.report.html import html
 from rejoinder.report.markdown import markdown
 from rejoinder.report.terminal import terminal
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Scores
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 
 WHO = ("my sister", "the old dog", "our neighbour in Boston", "a friend of mine")
 DOES = ("doesn't like", "is looking for", "will buy", "has sold")

@@ -13,7 +13,7 @@ from rejoinder.auditing.geometry import breadth, cones
 from rejoinder.example import Example
 from rejoinder.report.audit import audit_document
 from rejoinder.report.markdown import markdown
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 from samples import small_panel
 
 SAMPLING = Sampling(0, 0)

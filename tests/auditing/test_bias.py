@@ -12,7 +12,7 @@ import rejoinder
 from rejoinder.auditing.bias import PROPERTIES, Bias, biases
 from rejoinder.example import Example
 from rejoinder.report.audit_bias import bias_table
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 
 OF = {one.name: one.of for one in PROPERTIES}
 

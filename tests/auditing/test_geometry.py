@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from conftest import GOLDEN
 from rejoinder.auditing.conicity import alignments, conicity, conicity_over, mean_length, vector_spread
-from rejoinder.stats.bootstrap import cluster_counts
+from rejoinder.stats.resamples import Resamples
 
 CASES: dict[str, Any] = json.loads((GOLDEN / "conicity.json").read_text())["cases"]
 
@@ -53,15 +53,16 @@ def test_the_interval_is_over_clusters_and_leaves_out_what_has_no_vector() -> No
     vectors = rng.normal(size=(90, 6)) + 1
     vectors[3], vectors[4] = np.nan, 0
     clusters = np.arange(90) // 3
-    found = conicity_over(vectors, clusters, cluster_counts(30, 200, rng))
+    found = conicity_over(vectors, Resamples.draw(clusters, 200, rng))
     kept = np.delete(vectors, [3, 4], axis=0)
     assert found.n == 88 and found.value == pytest.approx(conicity(kept)) and found.low < found.value < found.high
-    one_each = conicity_over(np.repeat(kept[:20], 5, axis=0), np.arange(100) // 5, cluster_counts(20, 200, rng))
-    as_if_apart = conicity_over(np.repeat(kept[:20], 5, axis=0), np.arange(100), cluster_counts(100, 200, rng))
+    five = np.repeat(kept[:20], 5, axis=0)
+    one_each = conicity_over(five, Resamples.draw(np.arange(100) // 5, 200, rng))
+    as_if_apart = conicity_over(five, Resamples.draw(np.arange(100), 200, rng))
     assert one_each.high - one_each.low > 1.5 * (as_if_apart.high - as_if_apart.low)
 
 
 def test_without_vectors_there_is_none_and_it_is_said() -> None:
     nothing = np.full((3, 2), np.nan)
-    assert conicity_over(nothing, np.arange(3), cluster_counts(3, 10, np.random.default_rng(0))).reason == "no vector"
+    assert conicity_over(nothing, Resamples.draw(np.arange(3), 10, np.random.default_rng(0))).reason == "no vector"
     assert all(np.isnan(figure(np.empty((0, 4)))) for figure in (conicity, vector_spread, mean_length))

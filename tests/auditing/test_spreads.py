@@ -6,24 +6,23 @@ import numpy as np
 import pytest
 
 from rejoinder.auditing.spreads import ratio_of_spreads, two_way
-from rejoinder.stats.bootstrap import cluster_counts
+from rejoinder.stats.resamples import Resamples
 
 
 def test_the_ratio_and_its_interval() -> None:
     rng = np.random.default_rng(0)
     values, clusters = rng.normal(size=300) + 1e6, np.arange(300) // 3
-    counts = cluster_counts(100, 300, rng)
-    found = ratio_of_spreads(values, rng.normal(size=300) * 2, clusters, counts)
+    resamples = Resamples.draw(clusters, 300, rng)
+    found = ratio_of_spreads(values, rng.normal(size=300) * 2, resamples)
     assert found.n == 300 and found.low < found.value < found.high and 0.4 < found.low < found.high < 0.65
-    exact = ratio_of_spreads(3 * values, values, clusters, counts)
+    exact = ratio_of_spreads(3 * values, values, resamples)
     assert (exact.low, exact.value, exact.high) == pytest.approx((3, 3, 3))
-    assert ratio_of_spreads(np.full(300, 2.0), values, clusters, counts).value == 0
+    assert ratio_of_spreads(np.full(300, 2.0), values, resamples).value == 0
 
 
 def test_there_is_none_beside_equal_values() -> None:
-    counts = cluster_counts(2, 10, np.random.default_rng(0))
     for values in (np.array([1.0, 2.0]), np.empty(0)):
-        found = ratio_of_spreads(values, np.ones_like(values), np.arange(len(values)), counts)
+        found = ratio_of_spreads(values, np.ones_like(values), Resamples.once(np.arange(len(values))))
         assert not found.known and found.reason == "what it is set beside has no spread"
 
 

@@ -17,8 +17,7 @@ import rejoinder
 from conftest import Run
 from rejoinder.errors import DataError, RejoinderError, UsageError
 from rejoinder.example import Example, Rating
-from rejoinder.stats.bootstrap import MOST_DRAWS, cluster_counts
-from rejoinder.stats.sampling import MOST_RESAMPLES
+from rejoinder.stats.resamples import MOST_DRAWS, MOST_RESAMPLES, Resamples
 
 NAN = float("nan")
 RATED = [
@@ -211,7 +210,7 @@ def test_memory_of_resamples_is_bounded() -> None:
     with pytest.raises(
         UsageError, match=r"^100,000 resamples of 20,000 contexts would take 4 GB and more. Ask for 53,687 or fewer$"
     ):
-        cluster_counts(20_000, 100_000, np.random.default_rng(0))
+        Resamples.draw(np.arange(20_000), 100_000, np.random.default_rng(0))
     assert MOST_DRAWS >= 1_000_000 * 1000, "the default takes a million contexts"
 
 

@@ -18,7 +18,7 @@ from rejoinder.humans.agreeing import agreement_of
 from rejoinder.humans.exclusion import CHECK, Rule, Watched, excluded, watched
 from rejoinder.humans.rated_set import RatedSet, rated_sets, ratings_of
 from rejoinder.humans.raters import NOBODY, Raters, one_spelling, raters_of
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 
 SAMPLING = Sampling(100, 0)
 NAMES = ("ann", "bob", "cleo", "dora")

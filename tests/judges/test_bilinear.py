@@ -25,8 +25,7 @@ from rejoinder.judges.bilinear.judge import TERMS, BilinearJudge, Kind
 from rejoinder.judges.bilinear.recipes import options_of
 from rejoinder.judges.bilinear.sides import References, encode
 from rejoinder.judges.train import train_judge
-from rejoinder.scorer import run
-from rejoinder.stats.arrays import FloatArray
+from rejoinder.scorer import FloatArray, run
 from rejoinder.stats.splits import split_groups
 from rejoinder.text.vectors import word_vectors
 from samples import bilinear_of

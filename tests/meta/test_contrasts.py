@@ -9,7 +9,7 @@ from scipy import stats
 
 from rejoinder.example import Example
 from rejoinder.meta.contrasts import _resampled
-from rejoinder.stats.bootstrap import cluster_counts
+from rejoinder.stats.resamples import Resamples
 from sets import rated
 
 
@@ -20,14 +20,14 @@ def test_every_data_set_is_resampled_by_its_own_contexts() -> None:
     sets = np.where(contexts % 3 == 0, 1, 4)
     ratings = rng.normal(size=60)
     scores = np.stack([ratings + rng.normal(size=60), rng.normal(size=60)], axis=1)
-    counts = cluster_counts(30, 20, rng)
+    resamples = Resamples.draw(contexts, 19, rng)
     lines = replace(rated([Example((), "")] * 60, ratings.tolist(), contexts.tolist()), sets=sets)
-    found = _resampled(scores, lines, counts)
+    found = _resampled(scores, lines, resamples)
     assert found.shape == (2, 2, 20)
     for place, one in enumerate((1, 4)):
         rows = np.flatnonzero(sets == one)
         for resample in range(20):
-            drawn = np.repeat(rows, counts[contexts[rows], resample])
+            drawn = np.repeat(rows, resamples.counts[contexts[rows], resample])
             for scorer in range(2):
                 expected = stats.pearsonr(scores[drawn, scorer], ratings[drawn]).statistic
                 np.testing.assert_allclose(found[scorer, place, resample], expected, atol=1e-9)

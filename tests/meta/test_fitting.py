@@ -27,7 +27,7 @@ from rejoinder.meta.fitting_results import Fit
 from rejoinder.report.document import Table
 from rejoinder.report.fitting import fitting
 from rejoinder.stats.figure import Figure
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 
 Line = dict[str, Any]
 

@@ -24,8 +24,7 @@ from rejoinder.report import study as report
 from rejoinder.report.files import RENDERERS
 from rejoinder.scorer import Scores, Signature
 from rejoinder.scoring.catalog import SCORERS
-from rejoinder.stats.figure import plain
-from rejoinder.stats.rows import rows_of
+from rejoinder.stats.figure import plain, rows_of
 
 SCALE = {"overall": (1.0, 5.0)}
 

@@ -30,8 +30,7 @@ from rejoinder.report.files import RENDERERS
 from rejoinder.report.markdown import markdown
 from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.figure import NOTHING, Figure
-from rejoinder.stats.independent import mean_of_independent
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling, mean_of_independent
 from rejoinder.stats.splits import fold_groups
 from rejoinder.text.vectors import read_vectors
 from samples import bilinear_learner, panel_of

@@ -24,7 +24,7 @@ from rejoinder.example import Choice
 from rejoinder.meta import PairStudy, Preference
 from rejoinder.meta.preference_results import FIRST, LESS_LENGTH, OF_LONGER, OF_SHORTER, PEOPLE, Statistic
 from rejoinder.report.preferences import notes_of
-from rejoinder.stats.cluster_means import cluster_means
+from rejoinder.stats.permutation import cluster_means
 from samples import records
 
 

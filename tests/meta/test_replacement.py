@@ -15,7 +15,7 @@ from rejoinder.example import Example, Rating
 from rejoinder.humans.rated_set import rated_sets, ratings_of
 from rejoinder.humans.raters import Raters, raters_of
 from rejoinder.meta.replacement import MEAN_RATING, alternative, on_scale
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 
 SAMPLING = Sampling(100, 0)
 

@@ -21,7 +21,7 @@ from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import Example, Rating
 from rejoinder.meta import Agreement, Study, study
 from rejoinder.scorer import Card, Need, Scores, Signature
-from rejoinder.stats.bootstrap import cluster_counts, expanded_tail
+from rejoinder.stats.resamples import cluster_counts, expanded_tail
 
 ORACLES = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 

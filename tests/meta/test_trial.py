@@ -30,10 +30,9 @@ from rejoinder.meta.alternatives import Role
 from rejoinder.meta.training import steps, train
 from rejoinder.meta.trial import Candidate, Trial, trial_of
 from rejoinder.meta.trial_answer import trial_answer
-from rejoinder.stats.bootstrap import cluster_counts
-from rejoinder.stats.correlation import CORRELATIONS
+from rejoinder.stats.correlation import CORRELATIONS, Statistic, mean_correlation, mean_correlations
 from rejoinder.stats.figure import NOTHING, Figure
-from rejoinder.stats.paired import Statistic, mean_correlation, mean_correlations
+from rejoinder.stats.resamples import Resamples
 from samples import bilinear_learner
 
 WORDS = ["music", "film", "book", "game", "dinner", "train", "river", "winter", "garden", "school", "paper", "window"]
@@ -89,13 +88,13 @@ def test_of_one_part_it_is_the_correlation_and_columns_go_together(seed: int, st
     n = int(rng.integers(4, 40))
     ratings, scores = rng.integers(1, 6, n).astype(float), rng.normal(size=(n, 2)).round(1)
     clusters = rng.integers(0, 6, n)
-    counts = cluster_counts(6, 20, rng)
+    resamples = Resamples.draw(np.append(clusters, 5), 20, rng).at(np.arange(n))
     table = np.column_stack([scores, scores[:, 0]])
-    found = mean_correlations(statistic, table, ratings, np.zeros(n, dtype=np.int64), clusters, counts)
+    found = mean_correlations(statistic, table, ratings, np.zeros(n, dtype=np.int64), resamples)
     for place in range(3):
         assert found[0, place] == pytest.approx(CORRELATIONS[statistic](table[:, place], ratings).value, nan_ok=True)
     np.testing.assert_array_equal(found[:, 0], found[:, 2])
-    once = np.repeat(np.arange(n), counts[clusters, 3])  # the fourth resample, drawn line by line
+    once = np.repeat(np.arange(n), resamples.counts[resamples.clusters, 4])  # the fourth resample, drawn line by line
     by_hand = CORRELATIONS[statistic](table[once, 1], ratings[once]).value
     if np.isfinite(by_hand) and np.isfinite(found[4, 1]):
         assert found[4, 1] == pytest.approx(by_hand, abs=1e-9)
@@ -106,18 +105,17 @@ def test_parts_count_by_their_lines_and_alike_for_all() -> None:
     sizes = (30, 60, 10)
     parts = np.repeat(np.arange(3), sizes)
     ratings, scores = rng.normal(size=100), rng.normal(size=(100, 2))
-    none = np.empty((100, 0), dtype=np.uint16)
-    clusters = np.arange(100)
-    found = mean_correlations("spearman", scores, ratings, parts, clusters, none)[0]
+    once = Resamples.once(np.arange(100))
+    found = mean_correlations("spearman", scores, ratings, parts, once)[0]
     single = [
         [CORRELATIONS["spearman"](column[parts == part], ratings[parts == part]).value for part in range(3)]
         for column in scores.T
     ]
     assert found == pytest.approx([np.average(values, weights=sizes) for values in single])
-    alone = mean_correlation("spearman", scores[:30, 0], ratings[:30], parts[:30], clusters[:30], none)
+    alone = mean_correlation("spearman", scores[:30, 0], ratings[:30], parts[:30], once.at(np.arange(30)))
     assert single[0][0] == pytest.approx(alone.value)
     scores[parts == 1, 1] = 7.0  # constant there, so that part counts for neither
-    found = mean_correlations("spearman", scores, ratings, parts, clusters, none)[0]
+    found = mean_correlations("spearman", scores, ratings, parts, once)[0]
     assert found == pytest.approx([np.average(values[::2], weights=sizes[::2]) for values in single])
 
 

@@ -38,9 +38,8 @@ from rejoinder.report.html import html
 from rejoinder.report.latex import latex
 from rejoinder.report.markdown import markdown
 from rejoinder.report.terminal import terminal
-from rejoinder.stats.figure import NONE, Figure
+from rejoinder.stats.figure import NONE, Figure, interval, number, p_value
 from rejoinder.stats.figure import plain as plain_values
-from rejoinder.stats.written import interval, number, p_value
 from rejoinder.text.normalize import escape_controls
 
 

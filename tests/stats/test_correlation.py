@@ -1,4 +1,4 @@
-"""Correlations and the cluster bootstrap: by hand, against scipy, and against resampling done literally."""
+"""Correlations: by hand, against scipy, on resamples written out line by line, inside parts, and by chance."""
 
 from __future__ import annotations
 
@@ -14,21 +14,28 @@ from scipy import stats
 
 from conftest import drawn
 from rejoinder.errors import UsageError
-from rejoinder.stats.bootstrap import (
-    cluster_counts,
-    expanded_tail,
-    group_means,
-    percentile_interval,
-    resample_correlations,
-    resample_group_correlations,
+from rejoinder.stats.correlation import (
+    CORRELATIONS,
+    Statistic,
+    by_part,
+    chance_band,
+    columns,
+    kendall,
+    mean_correlation,
+    mean_correlations,
+    pearson,
+    pearsons,
+    resampled,
+    spearman,
+    williams,
+    within,
 )
-from rejoinder.stats.columns import COLUMNS
-from rejoinder.stats.correlation import CORRELATIONS, kendall, pearson, spearman
 from rejoinder.stats.figure import Figure
-from rejoinder.stats.weighted import WEIGHTED
+from rejoinder.stats.resamples import Resamples, percentile_interval
 
-FloatArray = NDArray[np.float64]
-ORACLES: dict[str, Callable[..., object]] = {
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+ORACLES: dict[Statistic, Callable[..., object]] = {
     "pearson": stats.pearsonr,
     "spearman": stats.spearmanr,
     "kendall": stats.kendalltau,
@@ -40,27 +47,33 @@ reals = st.floats(-1e6, 1e6).map(lambda value: round(value, 3))
 pairs = st.lists(st.tuples(st.one_of(levels, reals), levels), min_size=3, max_size=25)
 
 
-def columns(rows: list[tuple[float, float]]) -> tuple[FloatArray, FloatArray]:
-    """The two variables of a list of pairs."""
+def split(rows: list[tuple[float, float]]) -> tuple[Floats, Floats]:
     x, y = np.array(rows, dtype=np.float64).T
     return x, y
 
 
-def rated(n: int, clusters: int, seed: int, ties: int = 1) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
-    """Scores, ratings with ties, and clusters that shift both."""
+def sample(seed: int, lines: int = 120, noise: float = 1.0) -> tuple[Floats, Floats, Ints]:
+    """Scores, ratings from 1 to 5, clusters of four lines."""
     rng = np.random.default_rng(seed)
-    cluster = np.concatenate([np.arange(clusters), rng.integers(0, clusters, n - clusters)])
-    shift = rng.normal(size=clusters)[cluster]
-    y = np.round((shift + rng.normal(size=n)) * ties) / ties
-    return np.round(y + shift + rng.normal(size=n), 2), y, cluster
+    ratings = rng.integers(1, 6, lines).astype(float)
+    return ratings + noise * rng.normal(size=lines), ratings, np.arange(lines) // 4
 
 
-def literal(name: str, x: FloatArray, y: FloatArray, counts: NDArray[np.int64]) -> float:
-    """The statistic on a resample written out line by line."""
+def draw(clusters: Ints, resamples: int, seed: int = 0) -> Resamples:
+    return Resamples.draw(clusters, resamples, np.random.default_rng(seed))
+
+
+def weighted(counts: NDArray[np.integer]) -> Resamples:
+    """Resamples that give each line its own weights [N, B]; the first column is the data."""
+    return Resamples(np.arange(len(counts)), np.column_stack([np.ones(len(counts)), counts]).astype(np.uint16))
+
+
+def repeated(name: Statistic, x: Floats, y: Floats, counts: NDArray[np.integer]) -> float:
+    """The correlation of a resample written out line by line."""
     return CORRELATIONS[name](np.repeat(x, counts), np.repeat(y, counts)).value
 
 
-# --- values ---
+# one value
 
 
 def test_by_hand() -> None:
@@ -77,7 +90,9 @@ def test_by_hand() -> None:
 def test_p_values_by_hand() -> None:
     # r = .8, n = 4: t = r sqrt(2) / sqrt(1 - r^2) = 1.8856 with 2 degrees of freedom, where p = 1 - t / sqrt(2 + t^2)
     t = 0.8 * math.sqrt(2 / 0.36)
-    assert pearson([1, 2, 3, 4], [1, 3, 2, 4]).p == pytest.approx(1 - t / math.sqrt(2 + t * t), abs=1e-12)
+    found = pearson([1, 2, 3, 4], [1, 3, 2, 4])
+    assert found.p == pytest.approx(1 - t / math.sqrt(2 + t * t), abs=1e-12)
+    assert found == Figure(value=found.value, p=found.p, n=4)
     # 24 orders of four: 1 + 3 of them reach five concordant pairs or more, and as many at the other end
     assert kendall([1, 2, 3, 4], [1, 3, 2, 4]).p == pytest.approx(8 / 24, abs=1e-12)
 
@@ -85,8 +100,8 @@ def test_p_values_by_hand() -> None:
 @every_statistic
 @given(rows=pairs)
 @drawn(60)
-def test_equals_scipy(name: str, rows: list[tuple[float, float]]) -> None:
-    x, y = columns(rows)
+def test_equals_scipy(name: Statistic, rows: list[tuple[float, float]]) -> None:
+    x, y = split(rows)
     found = CORRELATIONS[name](x, y)
     if len(set(x)) == 1 or len(set(y)) == 1:
         assert math.isnan(found.value)
@@ -100,18 +115,11 @@ def test_equals_scipy(name: str, rows: list[tuple[float, float]]) -> None:
 
 @every_statistic
 @pytest.mark.parametrize("n", [3, 7, 100, 5000])
-def test_perfect_input_is_exactly_one(name: str, n: int) -> None:
+def test_perfect_input_is_exactly_one_and_p_is_never_zero(name: Statistic, n: int) -> None:
     x = np.random.default_rng(n).normal(size=n)
     up, down = CORRELATIONS[name](x, 0.3 * x + 7.1), CORRELATIONS[name](x, -1e5 * x - 0.1)
     assert (up.value, down.value, up.n, up.reason) == (1.0, -1.0, n, "")
-    assert up.p > 0
-    assert down.p > 0
-
-
-def test_p_is_never_zero() -> None:
-    x = np.arange(3000.0)
-    assert pearson(x, x).p == spearman(x, x).p == np.finfo(np.float64).tiny
-    assert kendall(x, x).p > 0
+    assert up.p > 0 and down.p > 0
 
 
 @every_statistic
@@ -120,28 +128,23 @@ def test_p_is_never_zero() -> None:
     [
         ([], [], "0 pairs of score and rating; three or more are needed"),
         ([1], [2], "1 pair of score and rating; three or more are needed"),
-        ([1, 2], [3, 4], "2 pairs of score and rating; three or more are needed"),
         ([2, 2, 2, 2], [1, 2, 3, 4], "the score is the same in all 4 pairs (2)"),
         ([1, 2, 3], [0.5, 0.5, 0.5], "the rating is the same in all 3 pairs (0.5)"),
         ([1, math.nan, 3, math.nan], [1, 2, 3, 4], "the score is not a finite number in 2 of 4 pairs"),
         ([1, 2, 3], [1, 2, -math.inf], "the rating is not a finite number in 1 of 3 pairs"),
     ],
 )
-def test_no_correlation_has_a_reason(name: str, x: list[float], y: list[float], reason: str) -> None:
+def test_no_correlation_has_a_reason(name: Statistic, x: list[float], y: list[float], reason: str) -> None:
     found = CORRELATIONS[name](x, y, names=("score", "rating"))
-    assert math.isnan(found.value)
-    assert math.isnan(found.p)
+    assert math.isnan(found.value) and math.isnan(found.p)
     assert (found.n, found.reason) == (len(x), reason)
+    assert np.isnan(resampled(name, np.array(x, float), np.array(y, float), draw(np.arange(len(x)), 5))).all()
 
 
-@every_statistic
-def test_shapes_must_agree(name: str) -> None:
-    with pytest.raises(
-        UsageError, match=r"^a correlation needs two vectors of one length, not shapes \(3,\) and \(2,\)$"
-    ):
-        CORRELATIONS[name]([1, 2, 3], [1, 2])
-    with pytest.raises(UsageError, match=r"not shapes \(1, 3\) and \(1, 3\)$"):
-        CORRELATIONS[name]([[1, 2, 3]], [[1, 2, 3]])
+def test_shapes_must_agree() -> None:
+    for x, y in (([1, 2, 3], [1, 2]), ([[1, 2, 3]], [[1, 2, 3]])):
+        with pytest.raises(UsageError, match="two vectors of one length"):
+            pearson(x, y)
 
 
 def test_extreme_sizes_give_no_warning() -> None:
@@ -156,243 +159,313 @@ def test_extreme_sizes_give_no_warning() -> None:
         assert spearman(x, y).value == pytest.approx(0.8)
 
 
-# --- properties ---
-
-
 @every_statistic
 @given(rows=pairs, seed=st.integers(0, 99))
 @drawn(40)
-def test_order_of_lines_and_of_variables_does_not_matter(name: str, rows: list[tuple[float, float]], seed: int) -> None:
-    x, y = columns(rows)
+def test_order_and_sign_of_variables(name: Statistic, rows: list[tuple[float, float]], seed: int) -> None:
+    x, y = split(rows)
     shuffled = np.random.default_rng(seed).permutation(len(x))
     found = CORRELATIONS[name](x, y).value
-    assert CORRELATIONS[name](x[shuffled], y[shuffled]).value == pytest.approx(found, abs=1e-12, nan_ok=True)
-    assert CORRELATIONS[name](y, x).value == pytest.approx(found, abs=1e-12, nan_ok=True)
+    same = [CORRELATIONS[name](x[shuffled], y[shuffled]), CORRELATIONS[name](y, x), -CORRELATIONS[name](-x, y)]
+    assert [other.value for other in same] == pytest.approx([found] * 3, abs=1e-12, nan_ok=True)
+    if name != "pearson":
+        assert CORRELATIONS[name](x**3 + x, np.exp(y)).value == pytest.approx(found, abs=1e-12, nan_ok=True)
 
 
-@every_statistic
-@given(rows=pairs)
-@drawn(40)
-def test_turning_a_variable_round_turns_the_sign(name: str, rows: list[tuple[float, float]]) -> None:
-    x, y = columns(rows)
-    found = CORRELATIONS[name](x, y).value
-    assert CORRELATIONS[name](-x, y).value == pytest.approx(-found, abs=1e-12, nan_ok=True)
-
-
-@pytest.mark.parametrize("name", ["spearman", "kendall"])
-@given(rows=pairs)
-@drawn(40)
-def test_rank_correlations_see_order_alone(name: str, rows: list[tuple[float, float]]) -> None:
-    x, y = columns(rows)
-    found = CORRELATIONS[name](x, y).value
-    assert CORRELATIONS[name](x**3 + x, np.exp(y)).value == pytest.approx(found, abs=1e-12, nan_ok=True)
-
-
-# --- weights ---
+# over resamples
 
 
 @every_statistic
 @given(rows=pairs, seed=st.integers(0, 9999))
 @drawn(60)
-def test_weighting_equals_repeating(name: str, rows: list[tuple[float, float]], seed: int) -> None:
-    x, y = columns(rows)
-    weights = np.random.default_rng(seed).integers(0, 4, (len(x), 5))
-    weights[:, 0] = 1
+def test_weighting_equals_repeating(name: Statistic, rows: list[tuple[float, float]], seed: int) -> None:
+    x, y = split(rows)
+    counts = np.random.default_rng(seed).integers(0, 4, (len(x), 5))
     if len(set(x)) == 1 or len(set(y)) == 1:
         return
-    found = WEIGHTED[name](x, y, weights.astype(np.float64))
-    expected = [literal(name, x, y, column) for column in weights.T]
+    found = resampled(name, x, y, weighted(counts))
+    expected = [repeated(name, x, y, column) for column in np.column_stack([np.ones_like(counts[:, 0]), counts]).T]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
 
 
 @every_statistic
-def test_a_resample_far_from_the_rest_keeps_its_digits(name: str) -> None:
+def test_a_resample_far_from_the_rest_keeps_its_digits(name: Statistic) -> None:
     x, y = np.array([1e8, 1e8 + 1, 1e8 + 2, 1e8 + 4, 0.0]), np.array([1.0, 3.0, 2.0, 4.0, -1e9])
-    weights = np.array([[1, 1, 1, 1, 0], [1, 2, 0, 3, 0], [1, 1, 1, 1, 1]]).T
-    found = WEIGHTED[name](x, y, weights.astype(np.float64))
-    np.testing.assert_allclose(found, [literal(name, x, y, column) for column in weights.T], rtol=0, atol=1e-9)
+    counts = np.array([[1, 1, 1, 1, 0], [1, 2, 0, 3, 0], [1, 1, 1, 1, 1]]).T
+    expected = [repeated(name, x, y, column) for column in counts.T]
+    np.testing.assert_allclose(resampled(name, x, y, weighted(counts))[1:], expected, rtol=0, atol=1e-9)
 
 
 @every_statistic
-def test_weightings_without_a_correlation_are_nan(name: str) -> None:
+def test_resamples_without_a_correlation_are_nan(name: Statistic) -> None:
     x, y = np.array([1.0, 1.0, 2.0, 3.0]), np.array([1.0, 2.0, 2.0, 2.0])
-    weights = np.array([[0, 0, 0, 0], [2, 3, 0, 0], [0, 2, 2, 2], [0, 0, 9, 0], [1, 0, 0, 1], [1, 1, 1, 1]]).T
-    found = WEIGHTED[name](x, y, weights.astype(np.float64))
+    counts = np.array([[0, 0, 0, 0], [2, 3, 0, 0], [0, 2, 2, 2], [0, 0, 9, 0], [1, 0, 0, 1], [1, 1, 1, 1]]).T
+    found = resampled(name, x, y, weighted(counts))[1:]
     assert np.isnan(found).tolist() == [True, True, True, True, True, False]
+
+
+@every_statistic
+@pytest.mark.parametrize(("n", "clusters", "ties"), [(60, 12, 1), (200, 50, 3), (150, 150, 1000)])
+def test_resampling_equals_resamples_written_out(
+    name: Statistic, n: int, clusters: int, ties: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rejoinder.stats.resamples.BLOCK", 7 * n)  # several blocks, the last one narrower
+    rng = np.random.default_rng(n)
+    cluster = np.concatenate([np.arange(clusters), rng.integers(0, clusters, n - clusters)])
+    y = np.round((rng.normal(size=clusters)[cluster] + rng.normal(size=n)) * ties) / ties
+    x, resamples = np.round(y + rng.normal(size=n), 2), draw(cluster, 40)
+    found = resampled(name, x, y, resamples)
+    for column, counts in enumerate(resamples.counts.T):
+        lines = np.repeat(np.arange(n), counts[cluster])
+        expected = ORACLES[name](x[lines], y[lines]).statistic  # type: ignore[attr-defined]
+        assert found[column] == pytest.approx(expected, abs=1e-9)
+
+
+@every_statistic
+def test_perfect_agreement_has_a_perfect_interval(name: Statistic) -> None:
+    x = np.random.default_rng(8).normal(size=90)
+    assert percentile_interval(resampled(name, x, 2 * x - 1, draw(np.arange(90) // 3, 300)), 30).ends == (1.0, 1.0)
+
+
+def test_many_scorers_have_the_values_of_each_alone() -> None:
+    """One is constant, or has a score that is not finite; one has an outlier next to which moments lose all digits."""
+    scores, ratings, clusters = sample(1)
+    for bad in (np.full(120, 2.5), np.where(np.arange(120) == 3, np.nan, scores)):
+        table = np.stack([scores, bad, np.where(np.arange(120) == 7, 1e9, scores), 1e9 + 3 * scores])
+        resamples = draw(clusters, 60)
+        found = pearsons(table, ratings, resamples)
+        assert np.isnan(found[1]).all()
+        for row in (0, 2):
+            expected = [repeated("pearson", table[row], ratings, column[clusters]) for column in resamples.counts.T]
+            assert found[row] == pytest.approx(expected, abs=1e-9)
+        assert found[3] == pytest.approx(found[0], abs=1e-5)  # 1e9 leaves seven digits of the scores
+        assert np.isnan(pearsons(table[1:2], ratings, resamples)).all()
+        assert np.isnan(pearsons(table, bad, resamples)).all()
+
+
+def test_a_difference_is_narrower_than_its_ends() -> None:
+    """Two scorers with a common error: the paired interval shows what two intervals hide."""
+    rng = np.random.default_rng(5)
+    ratings, common = rng.normal(size=(2, 400))
+    scores = np.stack([ratings + common + 0.3 * rng.normal(size=400), ratings + 1.3 * common])
+    first, second = pearsons(scores, ratings, draw(np.arange(400), 1000))
+    one, other, difference = (percentile_interval(draws, 400) for draws in (first, second, first - second))
+    assert one.low < other.high and difference.low > 0
+
+
+@pytest.mark.slow
+def test_intervals_hold_in_95_of_100_data_sets() -> None:
+    """Correlations .6 and .4 and their difference of .2, over 120 clusters of 3 lines; 1,500 data sets."""
+    rng, truth, held = np.random.default_rng(0), (0.6, 0.4, 0.2), np.zeros(3)
+    matrix = [[1, 0.6, 0.4], [0.6, 1, 0.5], [0.4, 0.5, 1]]
+    clusters = np.repeat(np.arange(120), 3)
+    for _ in range(1500):
+        # half of the variance belongs to the cluster
+        shared = rng.multivariate_normal([0, 0, 0], matrix, 120)[clusters]
+        lines = rng.multivariate_normal([0, 0, 0], matrix, 360) + shared
+        first, second = pearsons(lines[:, 1:].T, lines[:, 0], Resamples.draw(clusters, 1000, rng))
+        ends = [percentile_interval(draws, 120) for draws in (first, second, first - second)]
+        held += [not end.excludes(value) for end, value in zip(ends, truth, strict=True)]
+    assert held / 1500 == pytest.approx([0.95, 0.95, 0.95], abs=0.02)
+
+
+# over systems
 
 
 @every_statistic
 @given(rows=st.lists(st.tuples(levels, reals), min_size=1, max_size=9), seed=st.integers(0, 99))
 @drawn(40)
-def test_columns_equal_one_at_a_time(name: str, rows: list[tuple[float, float]], seed: int) -> None:
-    x, y = columns(rows)
+def test_columns_equal_single_correlations(name: Statistic, rows: list[tuple[float, float]], seed: int) -> None:
+    x, y = split(rows)
     order = np.random.default_rng(seed).permutation(len(x))
-    found = COLUMNS[name](np.stack([x, x, x], axis=1), np.stack([y, y[order], np.full_like(y, np.nan)], axis=1))
+    found = columns(name, np.stack([x, x, x], axis=1), np.stack([y, y[order], np.full_like(y, np.nan)], axis=1))
     expected = [CORRELATIONS[name](x, other).value for other in (y, y[order])]
     np.testing.assert_allclose(found, [*expected, np.nan], rtol=0, atol=1e-9)
 
 
-# --- the bootstrap ---
-
-
-def test_counts_draw_as_many_clusters_as_there_are() -> None:
-    counts = cluster_counts(7, 4000, np.random.default_rng(3))
-    assert counts.shape == (7, 4000)
-    assert (counts.sum(axis=0) == 7).all()
-    # a cluster's count is binomial(7, 1/7): mean 1, variance 6/7, absent with probability (6/7)^7
-    assert counts.mean() == 1
-    assert counts.var(axis=1) == pytest.approx(np.full(7, 6 / 7), rel=0.1)
-    assert (counts == 0).mean() == pytest.approx((6 / 7) ** 7, abs=0.01)
-
-
-def test_counts_follow_the_generator_whatever_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = cluster_counts(11, 50, np.random.default_rng(5))
-    assert (cluster_counts(11, 50, np.random.default_rng(5)) == first).all()
-    assert (cluster_counts(11, 50, np.random.default_rng(6)) != first).any()
-    monkeypatch.setattr("rejoinder.stats.bootstrap.BLOCK", 40)
-    assert (cluster_counts(11, 50, np.random.default_rng(5)) == first).all()
-
-
 @every_statistic
-@pytest.mark.parametrize(("n", "clusters", "ties"), [(60, 12, 1), (200, 50, 3), (150, 150, 1000)])
-def test_resampling_equals_the_literal_bootstrap(
-    name: str, n: int, clusters: int, ties: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("rejoinder.stats.bootstrap.BLOCK", 7 * n)  # several blocks, the last one narrower
-    x, y, cluster = rated(n, clusters, seed=n, ties=ties)
-    counts = cluster_counts(clusters, 40, np.random.default_rng(1))
-    found = resample_correlations(x, y, cluster, counts)[name]
-    members = [np.flatnonzero(cluster == number) for number in range(clusters)]
-    for resample in range(40):
-        drawn = np.repeat(np.arange(clusters), counts[:, resample])
-        lines = np.concatenate([members[number] for number in drawn])
-        expected = ORACLES[name](x[lines], y[lines]).statistic  # type: ignore[attr-defined]
-        assert found[resample] == pytest.approx(expected, abs=1e-9)
-
-
-@every_statistic
-def test_group_resampling_equals_the_literal_bootstrap(name: str) -> None:
-    x, y, cluster = rated(120, 20, seed=4)
-    groups = np.arange(120) % 5
-    counts = cluster_counts(20, 60, np.random.default_rng(2))
-    found = resample_group_correlations(x, y, groups, cluster, counts)[name]
-    for resample in range(60):
-        lines = np.repeat(np.arange(120), counts[cluster, resample])
-        of_x = [x[lines[groups[lines] == group]].mean() for group in range(5)]
-        of_y = [y[lines[groups[lines] == group]].mean() for group in range(5)]
-        assert found[resample] == pytest.approx(CORRELATIONS[name](of_x, of_y).value, abs=1e-9)
-
-
-def test_group_means_by_hand() -> None:
-    values, groups, clusters = np.array([1.0, 2.0, 4.0, 8.0]), np.array([0, 0, 1, 1]), np.array([0, 1, 0, 2])
-    weights = np.array([[1, 0, 2], [1, 3, 0], [1, 0, 1]], dtype=np.float64)
-    np.testing.assert_allclose(group_means(values, groups, clusters, weights), [[1.5, 2, 1], [6, np.nan, 16 / 3]])
-
-
-def test_equal_group_means_tie_despite_rounding() -> None:
-    values, groups = np.array([0.1, 0.2, 0.3, 0.3, 0.2, 0.1, 1.0]), np.array([0, 0, 0, 1, 1, 1, 2])
-    sums = np.bincount(groups, weights=values)
-    assert sums[0] != sums[1]
-    means = group_means(values, groups, np.zeros(7, dtype=np.int64), np.ones((1, 1)))[:, 0]
-    assert means[0] == means[1] == pytest.approx(0.2)
-
-
-@every_statistic
-def test_constant_columns_are_nan_despite_rounding(name: str) -> None:
+def test_constant_columns_are_nan_despite_rounding(name: Statistic) -> None:
     constant, varied = np.full((3, 1), 0.1), np.array([[0.1], [0.2], [0.4]])
     assert constant.mean() != 0.1
-    assert np.isnan(COLUMNS[name](constant, varied)).all()
-    assert np.isnan(COLUMNS[name](varied, constant)).all()
+    assert np.isnan(columns(name, constant, varied)).all() and np.isnan(columns(name, varied, constant)).all()
 
 
-def test_percentile_interval_by_hand() -> None:
-    values = np.arange(41.0)[::-1] / 40
-    tail = expanded_tail(9)
-    found = percentile_interval(values, clusters=9)
-    assert (found.low, found.high) == pytest.approx((tail, 1 - tail))
-    assert (found.method, found.reason) == ("95% expanded percentile interval, 41 resamples of clusters", "")
-    with_gaps = percentile_interval(np.concatenate([values, np.full(41, np.nan)]), clusters=9)
-    assert with_gaps.ends == pytest.approx((tail, 1 - tail))
-    assert with_gaps.method.endswith(", 82 resamples of clusters, 41 of them left out for want of a value")
+@every_statistic
+def test_means_of_groups_over_resamples_written_out(name: Statistic) -> None:
+    x, y, cluster = sample(4)
+    groups, resamples = np.arange(120) % 5, draw(cluster, 60)
+    found = columns(name, resamples.means(x, groups), resamples.means(y, groups))
+    for column, counts in enumerate(resamples.counts.T):
+        lines = np.repeat(np.arange(120), counts[cluster])
+        means = [[values[lines[groups[lines] == group]].mean() for group in range(5)] for values in (x, y)]
+        assert found[column] == pytest.approx(CORRELATIONS[name](*means).value, abs=1e-9)
 
 
-def test_few_clusters_widen_the_interval_as_students_distribution_does_for_a_mean() -> None:
-    for clusters in (2, 3, 10, 40, 1000):
-        factor = math.sqrt(clusters / (clusters - 1)) * stats.t.ppf(0.975, clusters - 1)
-        assert expanded_tail(clusters) == pytest.approx(stats.norm.cdf(-factor), rel=1e-9)
-    tails = [expanded_tail(clusters) for clusters in range(2, 200)]
-    assert tails == sorted(tails)
-    assert expanded_tail(10) == pytest.approx(0.00855, abs=1e-5)
-    assert expanded_tail(10**6) == pytest.approx(0.025, abs=1e-6)
+# inside parts
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("clusters", [10, 15])
-def test_intervals_hold_with_few_clusters(clusters: int) -> None:
-    """A correlation of .5 and a mean over clusters of four lines, half of the variance shared; 1,000 data sets."""
-    rng = np.random.default_rng(7)
-    of = np.repeat(np.arange(clusters), 4)
-    held = dict.fromkeys(["correlation", "correlation, not expanded", "mean", "mean, not expanded"], 0)
-    for _ in range(1000):
-        shared, own = rng.normal(size=(2, clusters))[:, of], rng.normal(size=(2, len(of)))
-        x, y = shared + own
-        y = x / 2 + math.sqrt(0.75) * y
-        counts = cluster_counts(clusters, 1000, rng)
-        drawn = {"correlation": (0.5, resample_correlations(x, y, of, counts, ["pearson"])["pearson"])}
-        drawn["mean"] = 0.0, np.bincount(of, x) @ counts / len(of)
-        for name, (truth, values) in drawn.items():
-            found = percentile_interval(values, clusters)
-            held[name] += found.low <= truth <= found.high
-            low, high = np.quantile(values, [0.025, 0.975])
-            held[f"{name}, not expanded"] += low <= truth <= high
-    for name in drawn:
-        assert held[name] / 1000 == pytest.approx(0.95, abs=0.02)
-        assert held[f"{name}, not expanded"] < held[name] - 20
+@every_statistic
+def test_the_mean_is_that_of_the_parts(name: Statistic) -> None:
+    scores, ratings, clusters = sample(0)
+    parts = np.arange(120) % 3
+    scores[5] = np.nan
+    found = mean_correlation(name, scores, ratings, parts, draw(clusters, 200))
+    rows = [np.flatnonzero((parts == part) & np.isfinite(scores)) for part in range(3)]
+    expected = [ORACLES[name](scores[own], ratings[own]).statistic for own in rows]  # type: ignore[attr-defined]
+    assert found.value == pytest.approx(np.mean(expected), abs=1e-12)
+    assert (found.n, found.parts) == (119, 3)
+    assert found.low < found.value < found.high and 0 < found.p < 0.02
+
+
+def test_a_resample_weighs_a_cluster_in_all_parts() -> None:
+    scores, ratings, clusters = sample(1, 40)
+    parts = np.arange(40) % 2
+    counts = np.array([2, 0, 1, 1, 1, 3, 0, 1, 1, 0])
+    rows = np.repeat(np.arange(40), counts[clusters])
+    own = [rows[parts[rows] == part] for part in (0, 1)]
+    expected = np.mean([stats.pearsonr(scores[lines], ratings[lines]).statistic for lines in own])
+    resamples = Resamples(clusters, np.column_stack([np.ones(10), *[counts] * 5]).astype(np.uint16))
+    assert mean_correlation("pearson", scores, ratings, parts, resamples).ends == pytest.approx((expected, expected))
+
+
+def test_a_part_without_a_correlation_is_left_out() -> None:
+    scores, ratings, clusters = sample(2)
+    parts, resamples = np.arange(120) // 60, draw(clusters, 100)
+    scores[parts == 1] = 1.0
+    found = mean_correlation("pearson", scores, ratings, parts, resamples)
+    assert found.parts == 1
+    assert found.value == pytest.approx(stats.pearsonr(scores[:60], ratings[:60]).statistic)
+    nothing = mean_correlation("pearson", np.full(120, 3.0), ratings, parts, resamples)
+    assert (np.isnan(nothing.value), np.isnan(nothing.p), nothing.parts, nothing.n) == (True, True, 0, 120)
+
+
+def test_a_difference_is_of_both_on_each_resample() -> None:
+    scores, ratings, clusters = sample(3, noise=2.0)
+    parts, resamples = np.arange(120) // 60, draw(clusters, 400)
+    other = scores + 0.1 * np.random.default_rng(1).normal(size=120)
+    other[7] = np.nan
+    usable = np.isfinite(other)
+    rest = ratings[usable], parts[usable], resamples.at(np.flatnonzero(usable))
+    one, two = (mean_correlation("spearman", values[usable], *rest) for values in (scores, other))
+    found = mean_correlation("spearman", scores, ratings, parts, resamples, versus=other)
+    assert found.value == pytest.approx(one.value - two.value, abs=1e-12)
+    assert (found.n, found.parts) == (119, 2)
+    assert found.high - found.low < 0.25 * (one.high - one.low), "both rise and fall together"
+    same = mean_correlation("spearman", scores, ratings, parts, resamples, versus=7 * scores + 1)
+    assert (same.value, *same.ends, same.p) == (0, 0, 0, pytest.approx(1))
+
+
+def test_parts_count_by_their_lines_and_for_all_scorers_or_none() -> None:
+    rng, sizes = np.random.default_rng(3), (30, 60, 10)
+    parts = np.repeat(np.arange(3), sizes)
+    ratings, scores = rng.normal(size=100), rng.normal(size=(100, 2))
+    once = Resamples.once(np.arange(100))
+    single = [[spearman(line[parts == part], ratings[parts == part]).value for part in range(3)] for line in scores.T]
+    assert pytest.approx(np.array(single)) == by_part("spearman", scores.T, ratings, parts, once)[:, :, 0].T
+    found = mean_correlations("spearman", scores, ratings, parts, once)[0]
+    assert found == pytest.approx([np.average(values, weights=sizes) for values in single])
+    scores[parts == 1, 1] = 7.0
+    found = mean_correlations("spearman", scores, ratings, parts, once)[0]
+    assert found == pytest.approx([np.average(values[::2], weights=sizes[::2]) for values in single])
+
+
+def systems(seed: int) -> tuple[Floats, Floats, Ints, Ints]:
+    """40 contexts, three systems answering each; systems differ in both, lines of one system do in one."""
+    rng = np.random.default_rng(seed)
+    of, contexts = np.tile(np.arange(3), 40), np.repeat(np.arange(40), 3)
+    y = np.round(3.0 * of + rng.normal(size=120), 1)
+    return 3.0 * of + 0.5 * (y - 3.0 * of) + rng.normal(size=120), y, of, contexts
+
+
+@every_statistic
+def test_a_correlation_inside_systems(name: Statistic) -> None:
+    x, y, of, contexts = systems(0)
+    found, other = (
+        within(x, y, of, draw(contexts, 200), name),
+        mean_correlation(name, x, y, of, draw(contexts, 200)),
+    )
+    assert (found.value, *found.ends, found.parts) == (other.value, *other.ends, 3)
+    assert math.isnan(found.p) and found.value < CORRELATIONS[name](x, y).value - 0.1
+
+
+def test_systems_without_a_correlation_are_left_out() -> None:
+    """The ten contexts of the others determine the tails of the interval."""
+    x, y, of, contexts = (part[:30] for part in systems(4))
+    x, y = np.r_[x, np.ones(30), 1.0, 2.0], np.r_[y, np.arange(30.0), 1.0, 2.0]
+    of, contexts = np.r_[of, np.full(30, 3), 4, 4], np.r_[contexts, np.arange(10, 40), 10, 11]
+    resamples = draw(contexts, 400)
+    found = within(x, y, of, resamples)
+    draws = by_part("pearson", x[None], y, of, resamples)[:3, 0]
+    expected = percentile_interval(np.nanmean(draws, axis=0), 10)
+    assert (found.parts, found.value) == (3, pytest.approx(expected.value))
+    assert found.ends == pytest.approx(expected.ends, abs=1e-12)
+
+
+def test_no_system_with_a_correlation_has_a_reason() -> None:
+    found = within(np.arange(6.0), np.arange(6.0), np.arange(6) // 2, draw(np.arange(6), 20))
+    assert math.isnan(found.value) and math.isnan(found.low) and found.parts == 0
+    assert found.reason == (
+        "none of 3 groups has a correlation, most often: 2 pairs of score and rating; three or more are needed"
+    )
+    nothing = np.zeros(0, dtype=np.int64)
+    empty = within(np.zeros(0), np.zeros(0), nothing, draw(nothing, 0))
+    assert empty.reason == "none of 0 groups has a correlation"
+
+
+# chance and Williams
+
+
+def test_the_chance_level_is_the_critical_value_of_the_tables() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 27))
+    assert chance_band(x, y, np.arange(27)).high == pytest.approx(0.381, abs=5e-4)
+    nine = np.repeat(np.arange(9), 3)
+    assert chance_band(x[nine], y[nine], nine).high == pytest.approx(0.666, abs=5e-4), "nine contexts and no more"
+    assert chance_band(x, y[nine], np.arange(27)).high == pytest.approx(0.381, abs=5e-4)
+    assert math.isnan(chance_band(np.ones(27), y, nine).high) and math.isnan(chance_band(x[:2], y[:2], nine[:2]).high)
+
+
+def test_unrelated_scorers_leave_the_chance_band_once_in_twenty_times() -> None:
+    rng = np.random.default_rng(1)
+    clusters = np.repeat(np.arange(40), rng.integers(1, 12, size=40))
+    outside, naive, draws = 0, 0, 500
+    for _ in range(draws):
+        x, y = (rng.normal(size=40)[clusters] + rng.normal(size=len(clusters)) for _ in range(2))
+        found = abs(float(np.corrcoef(x, y)[0, 1]))
+        outside += found > chance_band(x, y, clusters).high
+        naive += found > 1.96 / math.sqrt(len(x))
+    assert 0.03 <= outside / draws <= 0.075, "95 % are inside"
+    assert naive / draws > 0.12, "lines are not independent, and a band that takes them as such is too narrow"
+
+
+def test_williams_by_hand() -> None:
+    """r = .5 and .3 with .4 between them, 23 items.
+
+    The determinant is 1 - .25 - .09 - .16 + .12 = .62; the bracket is 2 * .62 * 22 / 20 + .4^2 * .6^3 = 1.39856, and
+    t = .2 * sqrt(22 * 1.4 / 1.39856), with 20 degrees of freedom.
+    """
+    t = 0.2 * math.sqrt(30.8 / 1.39856)
+    assert williams(0.5, 0.3, 0.4, 23) == pytest.approx(2 * stats.t.sf(t, 20), abs=1e-12)
+    assert williams(0.3, 0.5, 0.4, 23) == williams(0.5, 0.3, 0.4, 23)
+    assert williams(0.4, 0.4, 0.2, 50) == 1.0
+    assert williams(0.9, -0.9, -0.8, 100_000) == np.finfo(np.float64).tiny, "never 0"
+
+
+def test_williams_equals_psych() -> None:
+    """R's psych, `r.test(n = 103, r12 = .4, r13 = .5, r23 = .1)`, Steiger's case A: t = -.89, p = .37."""
+    assert round(williams(0.4, 0.5, 0.1, 103), 2) == 0.37
 
 
 @pytest.mark.parametrize(
-    ("values", "clusters", "reason"),
+    ("first", "second", "between", "n"),
     [
-        ([], 5, "no interval: no resamples were asked for"),
-        ([0.5, 0.5], 1, "no interval: there is only one context, and contexts are what is resampled"),
-        ([0.1, math.nan, math.nan], 5, "no interval: 2 of 3 resamples have no correlation"),
+        (math.nan, 0.3, 0.2, 50),
+        (0.3, 0.3, math.nan, 50),
+        (0.5, 0.3, 0.2, 3),
+        (0.5, 0.5, 1.0, 50),
+        (0.5, -0.5, -1.0, 50),
+        (0.9, -0.9, 0.9, 50),
     ],
 )
-def test_no_interval_has_a_reason(values: list[float], clusters: int, reason: str) -> None:
-    found = percentile_interval(np.array(values), clusters, unit="context")
-    assert math.isnan(found.low)
-    assert math.isnan(found.high)
-    assert found.reason == reason
-
-
-def test_perfect_agreement_has_a_perfect_interval() -> None:
-    x = np.random.default_rng(8).normal(size=90)
-    counts = cluster_counts(30, 300, np.random.default_rng(0))
-    for values in resample_correlations(x, 2 * x - 1, np.arange(90) // 3, counts).values():
-        assert percentile_interval(values, 30).ends == (1.0, 1.0)
-
-
-def test_intervals_cover_the_truth_and_lines_alone_would_not() -> None:
-    """Clusters of five whose shared part makes up 80 % of both variables, and half of that part is common to both."""
-    rng = np.random.default_rng(2024)
-    studies, clusters, size, truth = 300, 60, 5, 0.4
-    cluster, line = np.repeat(np.arange(clusters), size), np.arange(clusters * size)
-    by_cluster, by_line = cluster_counts(clusters, 300, rng), cluster_counts(clusters * size, 300, rng)
-    covered = {"clusters": 0, "lines": 0}
-    for _ in range(studies):
-        common, own_x, own_y = rng.normal(size=(3, clusters))[:, cluster]
-        noise_x, noise_y = rng.normal(size=(2, clusters * size))
-        x = math.sqrt(0.4) * (common + own_x) + math.sqrt(0.2) * noise_x
-        y = math.sqrt(0.4) * (common + own_y) + math.sqrt(0.2) * noise_y
-        for kind, groups, counts in (("clusters", cluster, by_cluster), ("lines", line, by_line)):
-            weights = counts.astype(np.float64)[groups]
-            interval = percentile_interval(WEIGHTED["pearson"](x, y, weights), clusters)
-            covered[kind] += interval.low <= truth <= interval.high
-    assert 0.90 <= covered["clusters"] / studies <= 0.98
-    assert covered["lines"] / studies < 0.80
-
-
-def test_a_correlation_is_a_figure() -> None:
-    found = pearson([1, 2, 3, 4], [1, 3, 2, 4])
-    assert (found.n, found.reason, found.has_interval) == (4, "", False)
-    assert found == Figure(value=found.value, p=found.p, n=4)
+def test_williams_without_a_test(first: float, second: float, between: float, n: int) -> None:
+    assert math.isnan(williams(first, second, between, n))

@@ -1,20 +1,19 @@
-"""A measured number: what it is as JSON, turned round, as a share, and as a record that says more."""
+"""A measured number: as JSON, with the opposite sign, as a share, as a record, and as a row of a table."""
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.stats.bootstrap import percentile_interval
-from rejoinder.stats.figure import NOTHING, Figure, plain, written_as
-from rejoinder.stats.shares import share_of_clusters, wilson
+from rejoinder.stats.figure import COLUMNS, NOTHING, Figure, plain, rows_of, written_as
 
 NUMBERS = st.floats(allow_nan=True, allow_infinity=True)
 FIGURES = st.builds(
@@ -132,32 +131,6 @@ def test_an_interval_that_leaves_the_null_out(low: float, high: float, null: flo
     assert not NOTHING.excludes(null)
 
 
-@given(
-    wins=st.integers(0, 1000),
-    variance=st.floats(1e-12, 0.25) | st.just(0.0),
-    clusters=st.integers(3, 200),
-)
-def test_wilsons_ends_stand_around_the_share(wins: int, variance: float, clusters: int) -> None:
-    found = wilson(wins / 1000, variance, clusters, clusters - 1)
-    assert 0 <= found.low <= found.value + 1e-12 and found.value - 1e-12 <= found.high <= 1
-
-
-@given(values=st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=30), size=st.integers(1, 4))
-def test_a_share_over_clusters_stands_inside_its_interval(values: list[float], size: int) -> None:
-    found = share_of_clusters(np.array(values), np.arange(len(values)) // size)
-    assert found.value == np.mean(values)
-    assert found.has_interval is ((len(values) - 1) // size + 1 >= 3)
-    assert not found.has_interval or found.low - 1e-12 <= found.value <= found.high + 1e-12
-
-
-@given(draws=st.lists(st.floats(-1, 1) | st.just(math.nan), max_size=50), clusters=st.integers(0, 50))
-def test_a_percentile_interval_is_whole_or_says_why_not(draws: list[float], clusters: int) -> None:
-    found = percentile_interval(np.array(draws, dtype=np.float64), clusters, value=0.25)
-    assert found.value == 0.25
-    assert found.has_interval is (found.reason == "") is (found.method != "no interval")
-    assert not found.has_interval or -1 <= found.low <= found.high <= 1
-
-
 def test_an_interval_ends_where_the_scale_does_but_what_lies_beyond_it_is_left_to_be_seen() -> None:
     near = Figure(value=4.9, low=4.7, high=5.1).between(1, 5)
     assert (near.value, *near.ends) == (4.9, 4.7, 5)
@@ -165,3 +138,104 @@ def test_an_interval_ends_where_the_scale_does_but_what_lies_beyond_it_is_left_t
     assert beyond.between(1, 5) == beyond
     alone = Figure(value=4.9).between(1, 5)
     assert alone.value == 4.9 and not alone.has_interval and not NOTHING.between(1, 5).known
+
+
+# rows of a tree of records
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row(Figure):
+    """A figure that says what it is about."""
+
+    dataset: str = ""
+    scorer: str
+    statistic: str = "pearson"
+    unscored: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class People:
+    """A record that holds figures and speaks for them."""
+
+    ceiling: Figure = NOTHING
+    one_rater: Figure = written_as(value="one_rater", called="pearson, one rater", default=NOTHING)
+    method: str = "by hand"
+    seed: int = 3
+    n: int = 40
+    scorer: ClassVar = "people"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """A record that gives its figures itself."""
+
+    scorer: str = "counted"
+    level: ClassVar = "system"
+
+    def figures(self) -> Iterator[Row]:
+        """Yield two shares."""
+        for name in ("same", "reversed"):
+            yield Row(scorer=self.scorer, statistic=f"share: {name}", value=0.5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What is said of a data set."""
+
+    dataset: str
+    rows: tuple[Row, ...] = ()
+    people: People | None = None
+    counts: Counts | None = None
+    by_name: Mapping[str, Figure] = field(default_factory=dict)
+    words: str = "no figure"
+    numbers: tuple[float, ...] = (0.5, 0.7)
+
+
+def test_a_tree_by_hand() -> None:
+    rows = (
+        Row(scorer="a", value=0.5, low=0.2, high=0.7, p=0.01, n=9, method="m", seed=1, unscored=2),
+        Row(scorer="b", reason="nothing to correlate"),
+    )
+    people = People(ceiling=Figure(value=0.9, low=0.8, high=0.95, method="own"), one_rater=Figure(value=0.6, n=7))
+    found = list(rows_of([Findings(dataset="one", rows=rows, people=people, counts=Counts())], contexts=5))
+    assert all(list(row) == list(COLUMNS) for row in found)
+    about = [(row["scorer"], row["level"], row["statistic"], row["n"], row["value"]) for row in found]
+    assert about == [
+        ("a", "turn", "pearson", 9, 0.5),
+        ("b", "turn", "pearson", 0, None),
+        ("people", "turn", "ceiling", 40, 0.9),
+        ("people", "turn", "pearson, one rater", 7, 0.6),
+        ("counted", "system", "share: same", 0, 0.5),
+        ("counted", "system", "share: reversed", 0, 0.5),
+    ]
+    assert {row["dataset"] for row in found} == {"one"} and {row["contexts"] for row in found} == {5}
+    assert [row["method"] for row in found[:3]] == ["m", None, "by hand"], "the record says better than a bare figure"
+    assert (found[0]["unscored"], found[0]["seed"], found[2]["seed"]) == (2, 1, 3)
+    assert found[1]["reason"] == "nothing to correlate" and found[2]["unscored"] is None
+
+
+def test_what_stands_twice_is_one_row() -> None:
+    one = Row(dataset="x", scorer="a", value=0.5)
+    again = Row(dataset="x", scorer="a", value=0.7)
+    assert [row["value"] for row in rows_of([one, [one, again], Row(dataset="y", scorer="a", value=0.1)])] == [0.5, 0.1]
+
+
+def test_what_was_not_measured_is_no_row() -> None:
+    assert list(rows_of([NOTHING, None, "text", 3, Findings(dataset="x"), People(), Row(scorer="a")])) == []
+
+
+@given(st.lists(st.tuples(st.text(), st.floats(), st.floats(), st.integers(0, 99)), max_size=8), st.text())
+def test_every_figure_is_one_row_that_json_knows(figures: list[tuple[str, float, float, int]], dataset: str) -> None:
+    rows = tuple(Row(scorer=name, value=value, low=low, n=n, reason="why") for name, value, low, n in figures)
+    named = {str(place): Figure(value=value) for place, (_, value, _, _) in enumerate(figures)}
+    found = list(rows_of(Findings(dataset=dataset, rows=rows, by_name=named), statistic="mean"))
+    firsts = {row.scorer: row for row in reversed(rows)}
+    own = [row for row in found if row["statistic"] == "pearson"]
+    assert [row["scorer"] or "" for row in own] == list(dict.fromkeys(row.scorer for row in rows))
+    for row in json.loads(json.dumps(own, allow_nan=False)):
+        expected = firsts[row["scorer"] or ""]
+        assert row["n"] == expected.n and row["dataset"] == (dataset or None)
+        assert row["value"] == (expected.value if math.isfinite(expected.value) else None)
+    first = next((value for _, value, _, _ in figures if not math.isnan(value)), None)
+    bare = [row["value"] for row in found if row["statistic"] == "mean"]
+    assert bare == ([] if first is None else [first if math.isfinite(first) else None])

@@ -143,7 +143,7 @@ def test_a_difference_is_of_the_same_conversations() -> None:
     found = powered(second.minus(first))
     assert found.alone.value == pytest.approx(second.mean - first.mean)
     assert found.alone.high - found.alone.low < 0.5 * (powered(first).alone.high - powered(first).alone.low)
-    pairs = second.ratings - first.ratings
+    pairs = second.parts[0] - first.parts[0]
     assert found.alone.ends == pytest.approx(
         stats.t.interval(0.95, 59, found.alone.value, math.sqrt(float(pairs @ pairs)))
     )

@@ -1,148 +1,271 @@
-"""Many scorers over the same resamples: against the correlation of each resample, and how often intervals hold."""
+"""Generators by purpose, drawn clusters, and intervals: by hand, against line-by-line resampling, and by simulation."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
 
-from rejoinder.stats.arrays import Counts
-from rejoinder.stats.bootstrap import cluster_counts, percentile_interval, resample_correlations
-from rejoinder.stats.correlation import pearson
-from rejoinder.stats.resamples import paired_resamples
-from rejoinder.stats.weighted import weighted_pearson
+from rejoinder.errors import UsageError
+from rejoinder.stats.correlation import resampled
+from rejoinder.stats.resamples import (
+    MOST_DRAWS,
+    MOST_RESAMPLES,
+    PURPOSES,
+    Resamples,
+    Sampling,
+    cluster_counts,
+    expanded_tail,
+    numbers_of,
+    percentile_interval,
+    two_sided,
+)
+from sets import array
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-
-def sample(lines: int, clusters: int, scorers: int, seed: int) -> tuple[Floats, Floats, Ints]:
-    """Scores [N, K] of growing noise, ratings from 1 to 5, clusters."""
-    rng = np.random.default_rng(seed)
-    ratings = rng.integers(1, 6, lines).astype(float)
-    noise = np.arange(1, scorers + 1) * rng.normal(size=(lines, scorers))
-    return ratings[:, None] + noise, ratings, rng.permutation(np.arange(lines) % clusters)
-
-
-def drawn(clusters: int, resamples: int, seed: int = 0) -> Counts:
-    """Resamples of clusters."""
-    return cluster_counts(clusters, resamples, np.random.default_rng(seed))
-
-
-def test_each_resample_is_the_correlation_of_its_lines() -> None:
-    scores, ratings, clusters = sample(60, 20, 4, 0)
-    counts = drawn(20, 50)
-    found = paired_resamples(scores, ratings, clusters, counts)
-    assert found.shape == (50, 4)
-    for resample in range(50):
-        rows = np.repeat(np.arange(60), counts[clusters, resample])
-        for scorer in range(4):
-            assert found[resample, scorer] == pytest.approx(
-                pearson(scores[rows, scorer], ratings[rows]).value, abs=1e-10
-            )
-
-
-def test_one_scorer_alone_has_the_same_values() -> None:
-    """The same as from weights of lines, by `resample_correlations` too, and the same whoever stands beside."""
-    scores, ratings, clusters = sample(500, 100, 3, 1)
-    counts = drawn(100, 300)
-    together = paired_resamples(scores, ratings, clusters, counts)
-    for scorer in range(3):
-        by_line = weighted_pearson(scores[:, scorer], ratings, counts[clusters].astype(float))
-        alone = resample_correlations(scores[:, scorer], ratings, clusters, counts)["pearson"]
-        assert together[:, scorer] == pytest.approx(by_line, abs=1e-10)
-        assert alone == pytest.approx(by_line, abs=1e-10)
-
-
-def test_shift_and_scale_of_scores_do_not_matter() -> None:
-    scores, ratings, clusters = sample(300, 300, 2, 2)
-    counts = drawn(300, 100)
-    plain = paired_resamples(scores, ratings, clusters, counts)
-    moved = paired_resamples(1e9 + 3 * scores, 7 - 1e-5 * ratings, clusters, counts)
-    assert moved == pytest.approx(-plain, abs=1e-5)  # 1e9 leaves seven digits of the scores
-
-
-def test_an_outlier_that_was_not_drawn_does_not_cancel() -> None:
-    """Beside a score of 1e9, the moments of the others lose all digits; such resamples are worked out on their own."""
-    scores, ratings, clusters = sample(40, 40, 2, 3)
-    scores[7, 1] = 1e9
-    counts = drawn(40, 60)
-    found = paired_resamples(scores, ratings, clusters, counts)
-    without = counts[7] == 0
-    assert 10 < without.sum() < 35
-    for resample in np.flatnonzero(without):
-        rows = np.repeat(np.arange(40), counts[clusters, resample])
-        assert found[resample, 1] == pytest.approx(pearson(scores[rows, 1], ratings[rows]).value, abs=1e-9)
+NAMES = st.text(max_size=20) | st.lists(st.integers(0, 10**6), min_size=1, max_size=2)
+PURPOSE = st.sampled_from(sorted(PURPOSES))
+# The first three numbers below 1,000 that numpy 2 draws with seed 0: for the data set "dstc7", for a comparison of 12
+# and 7 clusters, and for a paper.
+DRAWN = {
+    **{purpose: [865, 22, 410] for purpose in ("agreement", "assignment", "choices", "trial")},
+    "attack": [69, 539, 402],
+    "audited lines": [710, 141, 257],
+    "bias": [142, 772, 981],
+    "ceiling": [329, 192, 344],
+    "comparison": [953, 696, 503],
+    "contrasts": [596, 385, 173],
+    "fit": [987, 184, 765],
+    "geometry": [573, 107, 676],
+    "halves of raters": [469, 335, 259],
+    "leave one out": [976, 525, 520],
+    "length": [922, 197, 740],
+    "models of raters": [389, 770, 146],
+    "next lines": [136, 472, 183],
+    "paper": [850, 636, 511],
+    "paper, dialogue quoted": [696, 382, 831],
+    "paper, growing shares": [503, 894, 954],
+    "paper, kept at random": [979, 80, 286],
+    "paper, lines attacked": [451, 412, 517],
+    "paper, lines quoted": [450, 883, 462],
+    "paper, swaps": [522, 889, 992],
+    "pool": [633, 363, 245],
+    "re-ranking": [100, 221, 902],
+    "quality": [962, 989, 153],
+    "raters": [781, 80, 843],
+    "raters by chance": [340, 242, 536],
+    "reliability": [926, 184, 315],
+    "stand-in": [367, 920, 1],
+    "systems": [233, 481, 527],
+    "within systems": [501, 713, 387],
+}
 
 
-def test_resamples_without_a_correlation_are_nan() -> None:
-    ratings = np.array([1.0, 1.0, 1.0, 2.0])
-    scores = np.array([[1.0], [2.0], [3.0], [4.0]])
-    counts = np.array([[1, 2], [1, 1], [1, 1], [1, 0]], dtype=np.uint16)
-    found = paired_resamples(scores, ratings, np.arange(4), counts)
-    assert found[0, 0] == pytest.approx(pearson(scores[:, 0], ratings).value, abs=1e-12)
-    assert math.isnan(found[1, 0])
+def drawn(sampling: Sampling, name: Any, purpose: str) -> list[int]:
+    return sampling.generator(name, purpose).integers(0, 2**62, 4).tolist()
 
 
-@pytest.mark.parametrize("bad", [2.5, math.nan, math.inf])
-def test_a_scorer_without_a_correlation_is_nan_throughout(bad: float) -> None:
-    scores, ratings, clusters = sample(30, 10, 3, 4)
-    counts = drawn(10, 20)
-    plain = paired_resamples(scores, ratings, clusters, counts)
-    scores[:, 1] = np.where((np.arange(30) == 3) | (bad == 2.5), bad, scores[:, 1])
-    found = paired_resamples(scores, ratings, clusters, counts)
-    assert np.isnan(found[:, 1]).all()
-    assert found[:, [0, 2]] == pytest.approx(plain[:, [0, 2]], abs=1e-12)
-    interval = percentile_interval(found[:, 1] - found[:, 0], 10)
-    assert interval.reason == "no interval: 20 of 20 resamples have no correlation"
-    assert np.isnan(paired_resamples(scores[:, 1:2], ratings, clusters, counts)).all()
-    ratings = np.where((np.arange(30) == 3) | (bad == 2.5), bad, ratings)
-    assert np.isnan(paired_resamples(scores, ratings, clusters, counts)).all()
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
 
 
-def test_two_lines_have_no_correlation() -> None:
-    found = paired_resamples(np.array([[1.0], [2.0]]), np.array([1.0, 2.0]), np.arange(2), drawn(2, 5))
-    assert found.shape == (5, 1)
-    assert np.isnan(found).all()
+# generators
 
 
-def test_a_difference_is_narrower_than_its_ends() -> None:
-    """Two scorers with a common error: the paired interval shows what two intervals hide."""
-    rng = np.random.default_rng(5)
-    ratings, common = rng.normal(size=(2, 400))
-    scores = np.stack([ratings + common + 0.3 * rng.normal(size=400), ratings + 1.3 * common], axis=1)
-    values = paired_resamples(scores, ratings, np.arange(400), drawn(400, 1000))
-    one, other, difference = (percentile_interval(v, 400) for v in (*values.T, values[:, 0] - values[:, 1]))
-    assert one.low < other.high
-    assert difference.low > 0
+def test_the_draws_of_published_figures() -> None:
+    assert set(DRAWN) == set(PURPOSES)
+    for purpose, numbers in DRAWN.items():
+        name = [12, 7] if purpose == "comparison" else [] if purpose.startswith("paper") else "dstc7"
+        assert Sampling(1, 0).generator(name, purpose).integers(0, 1000, 3).tolist() == numbers, purpose
+
+
+@given(seed=st.integers(0, 2**40), name=NAMES, purpose=PURPOSE, resamples=st.integers(0, 9))
+def test_the_same_seed_gives_the_same_draws(seed: int, name: Any, purpose: str, resamples: int) -> None:
+    assert drawn(Sampling(resamples, seed), name, purpose) == drawn(Sampling(1, seed), name, purpose)
+    assert drawn(Sampling(1, seed), name, purpose) != drawn(Sampling(1, seed + 1), name, purpose)
+    other = f"{name}, too" if isinstance(name, str) else [*name, 1]
+    assert drawn(Sampling(1, seed), name, purpose) != drawn(Sampling(1, seed), other, purpose)
+
+
+@given(seed=st.integers(0, 2**40), name=st.text(max_size=20))
+def test_other_purposes_give_other_draws(seed: int, name: str) -> None:
+    named = [purpose for purpose, number in PURPOSES.items() if number and not purpose.startswith("paper")]
+    draws = [drawn(Sampling(1, seed), name, purpose) for purpose in ("agreement", *named)]
+    assert len({tuple(numbers) for numbers in draws}) == len(draws)
+
+
+@pytest.mark.parametrize("resamples", [-1, 1.5, "5", None, MOST_RESAMPLES + 1])
+def test_a_wrong_number_of_resamples_is_refused(resamples: Any) -> None:
+    with pytest.raises(UsageError, match="from 0 to 100,000"):
+        Sampling.checked(resamples, 0)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, "1", None])
+def test_a_wrong_seed_is_refused(seed: Any) -> None:
+    with pytest.raises(UsageError, match=f"seed is {seed!r}"):
+        Sampling.checked(10, seed)
+
+
+# drawing
+
+
+def test_counts_draw_as_many_clusters_as_there_are() -> None:
+    counts = cluster_counts(7, 4000, rng(3))
+    assert counts.shape == (7, 4000) and (counts.sum(axis=0) == 7).all()
+    # a cluster's count is binomial(7, 1/7): mean 1, variance 6/7, absent with probability (6/7)^7
+    assert counts.var(axis=1) == pytest.approx(np.full(7, 6 / 7), rel=0.1)
+    assert (counts == 0).mean() == pytest.approx((6 / 7) ** 7, abs=0.01)
+
+
+def test_counts_follow_the_generator_in_blocks_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = cluster_counts(11, 50, rng(5))
+    monkeypatch.setattr("rejoinder.stats.resamples.BLOCK", 40)
+    assert (cluster_counts(11, 50, rng(5)) == first).all()
+    assert (cluster_counts(11, 50, rng(6)) != first).any()
+
+
+@given(seed=st.integers(0, 9), clusters=st.integers(0, 30), resamples=st.integers(0, 20))
+def test_resamples_begin_with_the_data(seed: int, clusters: int, resamples: int) -> None:
+    sampling = Sampling(resamples, seed)
+    counts = sampling.draw(np.arange(clusters), "a", "pool").counts
+    assert counts.shape == (clusters, 1 + (resamples if clusters else 0)) and (counts[:, 0] == 1).all()
+    expected = cluster_counts(clusters, resamples, sampling.generator("a", "pool")) if clusters else counts[:, 1:]
+    assert (counts[:, 1:] == expected).all()
+
+
+def test_too_many_draws_are_refused_before_they_take_memory() -> None:
+    with pytest.raises(UsageError, match="GB and more"):
+        Resamples.draw(np.arange(20_000), MOST_DRAWS // 20_000 + 1, rng())
+
+
+def test_sums_means_and_weights_are_those_of_repeated_lines() -> None:
+    clusters, groups = rng(1).integers(0, 8, 50), np.arange(50) % 3
+    clusters[:8] = np.arange(8)
+    values = rng(2).normal(size=(2, 50))
+    whole = Resamples.draw(clusters, 30, rng(3))
+    for resamples, rows in ((whole, np.arange(50)), (whole.at(np.arange(5, 20)), np.arange(5, 20))):
+        weights = np.concatenate(list(resamples.weights()), axis=1)
+        assert (weights == whole.counts[clusters[rows]]).all()
+        assert resamples.sums(values[:, rows]) == pytest.approx(values[:, rows] @ weights, abs=1e-12)
+        for group, means in enumerate(resamples.means(values[0, rows], groups[rows])):
+            inside = (groups[rows] == group)[:, None] * weights
+            with np.errstate(invalid="ignore"):
+                expected = values[0, rows] @ inside / inside.sum(axis=0)
+            np.testing.assert_allclose(means, expected, atol=1e-11)
+    assert whole.at(np.arange(5, 20)).size == len(set(clusters[5:20].tolist()))
+
+
+def test_means_by_hand() -> None:
+    counts = np.array([[1, 1, 0, 2], [1, 1, 3, 0], [1, 1, 0, 1]], dtype=np.uint16)
+    means = Resamples(np.array([0, 1, 0, 2]), counts).means(array(1, 2, 4, 8), np.array([0, 0, 1, 1]))
+    np.testing.assert_allclose(means, [[1.5, 1.5, 2, 1], [6, 6, np.nan, 16 / 3]])
+
+
+def test_equal_means_tie_despite_rounding() -> None:
+    values, groups = array(0.1, 0.2, 0.3, 0.3, 0.2, 0.1, 1.0), np.array([0, 0, 0, 1, 1, 1, 2])
+    sums = np.bincount(groups, weights=values)
+    assert sums[0] != sums[1]
+    means = Resamples.once(np.zeros(7, dtype=np.int64)).means(values, groups)[:, 0]
+    assert means[0] == means[1] == pytest.approx(0.2)
+
+
+def test_the_clusters_of_each_group() -> None:
+    assert numbers_of(np.array([0, 0, 1, 2, 2]), np.array([0, 0, 1, 1, 1])).tolist() == [1, 2]
+
+
+# intervals
+
+
+def test_an_interval_by_hand() -> None:
+    values, tail = np.r_[7.0, np.arange(41.0)[::-1] / 40], expanded_tail(9)
+    found = percentile_interval(values, clusters=9)
+    assert (found.value, *found.ends) == pytest.approx((7, tail, 1 - tail))
+    assert (found.method, found.reason) == ("95% expanded percentile interval, 41 resamples of contexts", "")
+    with_gaps = percentile_interval(np.r_[values, np.full(41, np.nan)], clusters=9)
+    assert with_gaps.ends == found.ends
+    assert with_gaps.method.endswith(", 82 resamples of contexts, 41 of them left out for want of a value")
+
+
+@pytest.mark.parametrize(
+    ("values", "clusters", "reason"),
+    [
+        ([], 5, "no interval: no resamples were asked for"),
+        ([0.5, 0.5], 1, "no interval: there is only one context, and contexts are what is resampled"),
+        ([0.1, math.nan, math.nan], 5, "no interval: 2 of 3 resamples have no correlation"),
+    ],
+)
+def test_no_interval_has_a_reason(values: list[float], clusters: int, reason: str) -> None:
+    found = percentile_interval(array(0.5, *values), clusters)
+    assert (found.value, found.reason, found.method) == (0.5, reason, "no interval")
+    assert np.isnan(found.ends).all()
+
+
+@given(draws=st.lists(st.floats(-1, 1) | st.just(math.nan), max_size=50), clusters=st.integers(0, 50))
+def test_an_interval_is_whole_or_has_a_reason(draws: list[float], clusters: int) -> None:
+    found = percentile_interval(array(0.25, *draws), clusters)
+    assert found.has_interval is (found.reason == "") is (found.method != "no interval")
+    assert not found.has_interval or -1 <= found.low <= found.high <= 1
+
+
+def test_few_clusters_widen_the_interval_as_students_distribution_does_for_a_mean() -> None:
+    for clusters in (2, 3, 10, 40, 1000):
+        factor = math.sqrt(clusters / (clusters - 1)) * stats.t.ppf(0.975, clusters - 1)
+        assert expanded_tail(clusters) == pytest.approx(stats.norm.cdf(-factor), rel=1e-9)
+    tails = [expanded_tail(clusters) for clusters in range(2, 200)]
+    assert tails == sorted(tails)
+    assert expanded_tail(10) == pytest.approx(0.00855, abs=1e-5)
+    assert expanded_tail(10**6) == pytest.approx(0.025, abs=1e-6)
+
+
+@pytest.mark.parametrize("clusters", [5, 30, 1000])  # with fewer, four thousand resamples cannot show it
+def test_p_is_small_if_the_interval_excludes_zero(clusters: int) -> None:
+    draws = rng(clusters).normal(size=4001)
+    ends = percentile_interval(draws, clusters)
+    for shift, small in ((0.3 - ends.low, True), (-0.3 - ends.low, False), (-ends.high - 0.3, True)):
+        assert (two_sided(draws + shift, clusters) < 0.05) is small
+    assert two_sided(draws - np.median(draws[1:]), clusters) > 0.9
+    assert np.isnan(two_sided(draws, 1)) and np.isnan(two_sided(draws[:1], clusters))
 
 
 @pytest.mark.slow
-def test_intervals_hold_in_95_of_100_data_sets() -> None:
-    """Correlations .6 and .4 and their difference of .2, over 120 clusters of 3 lines; 1,500 data sets."""
-    rng = np.random.default_rng(0)
-    truth = np.array([0.6, 0.4, 0.2])
-    matrix = [[1, 0.6, 0.4], [0.6, 1, 0.5], [0.4, 0.5, 1]]
-    clusters = np.repeat(np.arange(120), 3)
-    held = np.zeros(3)
-    for _ in range(1500):
-        # half of the variance belongs to the cluster
-        lines = (
-            rng.multivariate_normal([0, 0, 0], matrix, 360) + rng.multivariate_normal([0, 0, 0], matrix, 120)[clusters]
-        )
-        values = paired_resamples(lines[:, 1:], lines[:, 0], clusters, cluster_counts(120, 1000, rng))
-        ends = [percentile_interval(v, 120) for v in (*values.T, values[:, 0] - values[:, 1])]
-        held += [end.low <= value <= end.high for end, value in zip(ends, truth, strict=True)]
-    assert held / 1500 == pytest.approx([0.95, 0.95, 0.95], abs=0.02)
+@pytest.mark.parametrize("clusters", [10, 15])
+def test_intervals_hold_with_few_clusters(clusters: int) -> None:
+    """A correlation of .5 and a mean over clusters of four lines, half of the variance shared; 1,000 data sets."""
+    generator, of = rng(7), np.repeat(np.arange(clusters), 4)
+    held = dict.fromkeys(["correlation", "correlation, not expanded", "mean", "mean, not expanded"], 0)
+    for _ in range(1000):
+        shared, own = generator.normal(size=(2, clusters))[:, of], generator.normal(size=(2, len(of)))
+        x, y = shared + own
+        y = x / 2 + math.sqrt(0.75) * y
+        resamples = Resamples.draw(of, 1000, generator)
+        draws = {"correlation": (0.5, resampled("pearson", x, y, resamples))}
+        draws["mean"] = 0.0, resamples.means(x, np.zeros_like(of))[0]
+        for name, (truth, values) in draws.items():
+            held[name] += not percentile_interval(values, clusters).excludes(truth)
+            low, high = np.quantile(values[1:], [0.025, 0.975])
+            held[f"{name}, not expanded"] += low <= truth <= high
+    for name in ("correlation", "mean"):
+        assert held[name] / 1000 == pytest.approx(0.95, abs=0.02)
+        assert held[f"{name}, not expanded"] < held[name] - 20
 
 
-def test_a_resample_of_two_lines_has_no_correlation() -> None:
-    """Any two points lie on a line. A data set that shares its draws with others may get so few of its contexts."""
-    scores, ratings = np.array([[1.0], [2.0], [5.0], [3.0]]), np.array([1.0, 3.0, 2.0, 9.0])
-    counts = np.array([[1, 1, 0], [1, 1, 2], [0, 1, 0], [0, 0, 1]], dtype=np.uint16)
-    found = paired_resamples(scores, ratings, np.arange(4), counts)[:, 0]
-    assert np.isnan(found[0])
-    assert found[1] == pytest.approx(pearson(np.array([1.0, 2.0, 5.0]), np.array([1.0, 3.0, 2.0])).value)
-    assert found[2] == pytest.approx(pearson(np.array([2.0, 2.0, 3.0]), np.array([3.0, 3.0, 9.0])).value)
+def test_intervals_cover_the_truth_and_lines_alone_would_not() -> None:
+    """Clusters of five whose shared part makes up 80 % of both variables, and half of that part is common to both."""
+    generator, clusters, size, truth = rng(2024), 60, 5, 0.4
+    cluster, line = np.repeat(np.arange(clusters), size), np.arange(clusters * size)
+    kinds = {kind: Resamples.draw(groups, 300, generator) for kind, groups in (("clusters", cluster), ("lines", line))}
+    covered = dict.fromkeys(kinds, 0)
+    for _ in range(300):
+        common, own_x, own_y = generator.normal(size=(3, clusters))[:, cluster]
+        noise_x, noise_y = generator.normal(size=(2, clusters * size))
+        x = math.sqrt(0.4) * (common + own_x) + math.sqrt(0.2) * noise_x
+        y = math.sqrt(0.4) * (common + own_y) + math.sqrt(0.2) * noise_y
+        for kind, resamples in kinds.items():
+            interval = percentile_interval(resampled("pearson", x, y, resamples), clusters)
+            covered[kind] += not interval.excludes(truth)
+    assert 0.90 <= covered["clusters"] / 300 <= 0.98
+    assert covered["lines"] / 300 < 0.80

@@ -13,7 +13,7 @@ from rejoinder.annotation.design import Design, design_of
 from rejoinder.annotation.items import Item, checks_of, items_of
 from rejoinder.errors import DataError
 from rejoinder.example import Example, Pair
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine

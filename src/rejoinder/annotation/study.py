@@ -17,7 +17,7 @@ from rejoinder.data.outputs import atomic_folder, require_replaceable
 from rejoinder.data.read import lines_of
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Given, Pair
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine

@@ -11,7 +11,7 @@ from rejoinder.judges.notes import NOT_ENGLISH
 from rejoinder.meta.domain import advice, without_domain
 from rejoinder.meta.verdict import LEVEL, TURN_RATINGS
 from rejoinder.scoring.noted import noted
-from rejoinder.stats.written import number, percent, so_many
+from rejoinder.stats.figure import number, percent, pluralize
 
 _NAMED = 4
 _AGAINST = -0.3  # a correlation that judges have with ratings turned round, and length with hardly any
@@ -31,7 +31,7 @@ def answer(found: Audit) -> tuple[str, ...]:
     few = sum(one.n < FEWEST for one in untold)
     why = f", and {few} {'attack' if few == 1 else 'attacks'} found fewer than {FEWEST}" if few else ""
     return (
-        f"{found.scorer} is fooled by {len(fooled)} of {so_many(len(found.results), 'attack')} and holds against "
+        f"{found.scorer} is fooled by {len(fooled)} of {pluralize(len(found.results), 'attack')} and holds against "
         f"{len(holds)}; "
         f"{len(untold)} cannot be told.",
         *facts,
@@ -45,7 +45,7 @@ def answer(found: Audit) -> tuple[str, ...]:
 
 def replies_to(replies: int, contexts: int) -> str:
     """So many replies to so many contexts, in words."""
-    return f"{so_many(replies, 'reply', 'replies')} to {so_many(contexts, 'context')}"
+    return f"{pluralize(replies, 'reply', 'replies')} to {pluralize(contexts, 'context')}"
 
 
 def _goal(goal: Goal, found: Audit) -> str:
@@ -81,7 +81,7 @@ def _caveats(found: Audit) -> list[str]:
         said.append(f"Nobody rated these replies, so {taken} is taken to be good; rated replies tell more.")
     if unknown := found.rated - found.scaled:
         said.append(
-            f"{so_many(unknown, 'rating')} came without a scale, so replies from the median of their data set on are "
+            f"{pluralize(unknown, 'rating')} came without a scale, so replies from the median of their data set on are "
             "taken to be good, however low that is; --scale says it."
         )
     related = found.breadth.pearson

@@ -20,10 +20,14 @@ from rejoinder.auditing.partial import partial
 from rejoinder.example import Example
 from rejoinder.perturbations.preserving import STOP_WORDS
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.arrays import BoolArray, IntArray, number_of, renumbered
-from rejoinder.stats.bootstrap import percentile_interval
 from rejoinder.stats.figure import NONE, NOTHING, Figure
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import (
+    BoolArray,
+    IntArray,
+    Sampling,
+    percentile_interval,
+    renumbered,
+)
 
 RESAMPLES = 1000
 FEWEST = 30
@@ -182,18 +186,11 @@ def _bias(
         return Bias(**about, n=len(places), reason=why)
     own = _within(sets[places], values[places], scores[places], ratings[places])
     contexts = renumbered(clusters[places])
-    found = partial(*own, np.ones((len(places), 1)))
-    if np.isnan(found.correlation[0]):
+    resamples = Sampling(RESAMPLES, sampling.seed).draw(contexts, "audit", "bias")
+    drawn = partial(*own, np.concatenate([*resamples.weights()], axis=1))
+    if np.isnan(drawn.correlation[0]):
         return Bias(**about, n=len(places), reason="the rating leaves nothing of it, or of the score")
-    counts = Sampling(RESAMPLES, sampling.seed).counts(number_of(contexts), "audit", "bias").astype(np.float64)
-    drawn = partial(*own, counts[contexts])
-    told, points = (
-        percentile_interval(draws, len(counts), value=value, unit="context")
-        for draws, value in (
-            (drawn.correlation, float(found.correlation[0])),
-            (one.step * drawn.slope, one.step * float(found.slope[0])),
-        )
-    )
+    told, points = (percentile_interval(draws, resamples.size) for draws in (drawn.correlation, one.step * drawn.slope))
     return Bias.of(told, **about, points=points, n=len(places))
 
 

@@ -7,13 +7,16 @@ cosine. Shapes: N vectors of D numbers, G clusters, B resamples.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from rejoinder.stats.arrays import Counts, FloatArray, IntArray, blocks
-from rejoinder.stats.bootstrap import percentile_interval
 from rejoinder.stats.figure import Figure
-
-_AT_ONCE = 2**22  # numbers in one working array
+from rejoinder.stats.resamples import (
+    FloatArray,
+    Resamples,
+    percentile_interval,
+)
 
 
 def alignments(vectors: FloatArray) -> FloatArray:
@@ -40,26 +43,22 @@ def mean_length(vectors: FloatArray) -> float:
     return float(np.linalg.norm(vectors, axis=1).mean()) if len(vectors) else float("nan")
 
 
-def conicity_over(vectors: FloatArray, clusters: IntArray, counts: Counts) -> Figure:
+def conicity_over(vectors: FloatArray, resamples: Resamples) -> Figure:
     """The conicity of vectors [N, D] with its interval; vectors that hold NaN, or zeros alone, are left out.
 
     Args:
         vectors: [N, D].
-        clusters: [N] cluster of each vector, in [0, G).
-        counts: [G, B] from `cluster_counts`; each resample has a mean of its own.
+        resamples: of the vectors; each resample has a mean of its own.
     """
     kept = np.isfinite(vectors).all(axis=1) & (vectors != 0).any(axis=1)
-    vectors, clusters = vectors[kept], clusters[kept]
-    n = len(vectors)
-    if not n:
+    vectors, resamples = vectors[kept], resamples.at(np.flatnonzero(kept))
+    if not len(vectors):
         return Figure(reason="no vector")
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    values = np.empty(counts.shape[1])
+    values = []
     with np.errstate(invalid="ignore", divide="ignore"):  # a resample may draw none of the clusters that are left
-        for block in blocks(counts.shape[1], sum(vectors.shape), _AT_ONCE):
-            weights = counts[:, block].astype(np.float64)[clusters]  # [N, b]
+        for weights in resamples.weights():  # [N, b]
             means = weights.T @ vectors  # [b, D]
             toward = (unit @ means.T) / np.linalg.norm(means, axis=1)
-            values[block] = (weights * toward).sum(axis=0) / weights.sum(axis=0)
-    found = percentile_interval(values, len(np.unique(clusters)), value=conicity(vectors), unit="context")
-    return Figure.of(found, n=n)
+            values.append((weights * toward).sum(axis=0) / weights.sum(axis=0))
+    return replace(percentile_interval(np.concatenate(values), resamples.size), n=len(vectors))

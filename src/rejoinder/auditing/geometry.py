@@ -18,10 +18,9 @@ from rejoinder.example import Example
 from rejoinder.judges.answers import is_judge
 from rejoinder.judges.differentiable import Space, is_differentiable
 from rejoinder.scorer import FloatArray, Scorer
-from rejoinder.stats.arrays import Counts, IntArray, number_of
 from rejoinder.stats.correlation import pearson
 from rejoinder.stats.figure import NONE, NOTHING, Figure
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import IntArray, Resamples, Sampling
 
 RESAMPLES = 1000
 _NO_RANGE = "its scores have no lowest and highest value"
@@ -76,32 +75,29 @@ def cones(scorer: Scorer, examples: Sequence[Example], clusters: IntArray, sampl
     """
     if not is_differentiable(scorer):
         return ()
-    counts = _counts(clusters, sampling)
+    resamples = _resamples(clusters, sampling)
     return tuple(
-        cone
-        for space in scorer.spaces(examples)
-        for side in space.sides
-        for cone in _both(space, side, clusters, counts)
+        cone for space in scorer.spaces(examples) for side in space.sides for cone in _both(space, side, resamples)
     )
 
 
-def _both(space: Space, name: str, clusters: IntArray, counts: Counts) -> list[Cone]:
+def _both(space: Space, name: str, resamples: Resamples) -> list[Cone]:
     """The cone of one side, before projection and, where there is one, after it."""
     side = space.sides[name]
     before, after = side.vectors, space.project(side.vectors)
-    own = clusters[side.rows]
-    found = [_cone(before, own, counts, judge=space.name, side=name, space="encoder")]
+    own = resamples.at(side.rows)
+    found = [_cone(before, own, judge=space.name, side=name, space="encoder")]
     if after is not before:  # the head of AutoJudge compares the encoder's vectors themselves
-        found.append(_cone(after, own, counts, judge=space.name, side=name, space="head"))
+        found.append(_cone(after, own, judge=space.name, side=name, space="head"))
     return found
 
 
 def _cone(
-    vectors: FloatArray, clusters: IntArray, counts: Counts, *, judge: str, side: str, space: Literal["encoder", "head"]
+    vectors: FloatArray, resamples: Resamples, *, judge: str, side: str, space: Literal["encoder", "head"]
 ) -> Cone:
     """The cone of vectors [M, D]."""
     kept = vectors[np.isfinite(vectors).all(axis=1) & (vectors != 0).any(axis=1)]
-    found = conicity_over(vectors, clusters, counts)
+    found = conicity_over(vectors, resamples)
     return Cone.of(found, judge=judge, side=side, space=space, spread=vector_spread(kept), length=mean_length(kept))
 
 
@@ -119,7 +115,7 @@ def breadth(
     if scale is None:
         return Breadth(n=int(both.sum()), reason=_NO_RANGE, ratings=float(ratings[both].std()), pearson=related)
     shares = (scores[both] - scale[0]) / (scale[1] - scale[0])
-    found = ratio_of_spreads(shares, ratings[both], clusters[both], _counts(clusters, sampling))
+    found = ratio_of_spreads(shares, ratings[both], _resamples(clusters, sampling).at(np.flatnonzero(both)))
     return Breadth.of(found, scores=float(shares.std()), ratings=float(ratings[both].std()), pearson=related)
 
 
@@ -144,6 +140,6 @@ def _share(example: Example) -> float:
     return NONE if rating is None or scale is None else (rating - scale[0]) / (scale[1] - scale[0])
 
 
-def _counts(clusters: IntArray, sampling: Sampling) -> Counts:
-    """[G, B] the resamples of contexts."""
-    return Sampling(RESAMPLES, sampling.seed).counts(number_of(clusters), "audit", "geometry")
+def _resamples(clusters: IntArray, sampling: Sampling) -> Resamples:
+    """Return the resamples of contexts."""
+    return Sampling(RESAMPLES, sampling.seed).draw(clusters, "audit", "geometry")

@@ -19,7 +19,7 @@ from rejoinder.errors import MissingAsset, MissingExtra, UsageError
 from rejoinder.example import Example
 from rejoinder.judges.differentiable import is_differentiable
 from rejoinder.scorer import Scorer
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 
 _NO_INSIDE = "it needs the vectors and gradients of a judge over an encoder, and {} shows none"
 

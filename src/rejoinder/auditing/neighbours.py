@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rejoinder.stats.arrays import FloatArray, IntArray, blocks
+from rejoinder.stats.resamples import FloatArray, IntArray, blocks
 
 Index = Callable[[FloatArray, int], IntArray]
 """`index(queries [Q, D], count)` gives [Q, K] the places of the nearest points, the nearest first, in no order of ties;

@@ -16,8 +16,7 @@ import numpy as np
 
 from rejoinder.example import Example
 from rejoinder.humans.clusters import sorted_clusters
-from rejoinder.stats.arrays import BoolArray, IntArray
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import BoolArray, IntArray, Sampling
 
 
 @dataclass(frozen=True, slots=True)

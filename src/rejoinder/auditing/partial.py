@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.stats.arrays import FloatArray
+from rejoinder.stats.resamples import FloatArray
 
 
 class Left(NamedTuple):

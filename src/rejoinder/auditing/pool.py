@@ -28,7 +28,7 @@ from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.judges.answers import is_judge
 from rejoinder.judges.differentiable import Differentiable, Space, is_differentiable
 from rejoinder.scorer import Encoder
-from rejoinder.stats.arrays import FloatArray, IntArray, blocks
+from rejoinder.stats.resamples import FloatArray, IntArray, blocks
 
 NEIGHBOURS = 400
 """Replies nearest to where the gradient leads, of which the judge takes the best: as many as in the paper."""

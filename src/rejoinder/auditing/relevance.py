@@ -35,11 +35,9 @@ from rejoinder.scorer import Advance, FloatArray, ScorerLike, Scores, Signature,
 from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorers
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.unscored import nothing_scored
-from rejoinder.stats.arrays import IntArray, number_of, renumbered
 from rejoinder.stats.figure import NONE, Figure
-from rejoinder.stats.roc import area_of_clusters, threshold
-from rejoinder.stats.sampling import Sampling
-from rejoinder.stats.shares import share_of_clusters
+from rejoinder.stats.resamples import IntArray, Sampling, number_of, renumbered
+from rejoinder.stats.shares import auc_of_clusters, best_cutoff, share_of_clusters
 
 _WORST = 3
 
@@ -207,7 +205,7 @@ def _told(kind: Kind, values: FloatArray, replies: _Replies) -> list[Told]:
     fewer = min(len(np.unique(clusters[good])), len(np.unique(clusters[bad])))
     figures: dict[Statistic, tuple[Figure, int]] = {
         "pairs": (share_of_clusters(pairs, renumbered(pairs_in)), len(pairs)),
-        "auc": (area_of_clusters(values[good], values[bad], clusters[good], clusters[bad]), len(both)),
+        "auc": (auc_of_clusters(values[good], values[bad], clusters[good], clusters[bad]), len(both)),
         "single replies": (share_of_clusters(sides, renumbered(clusters[both]), fewer), len(both)),
     }
     return [
@@ -250,7 +248,7 @@ def _sides(
     for half in (0, 1):
         others = [part[clusters[part] % 2 != half] for part in (good, bad)]
         learnt = others if all(map(len, others)) else [good, bad]
-        ends.append(threshold(values[learnt[0]], values[learnt[1]]))
+        ends.append(best_cutoff(values[learnt[0]], values[learnt[1]]))
     limits = np.array(ends)
     right = [values[good] > limits[clusters[good] % 2], values[bad] <= limits[clusters[bad] % 2]]
     return np.concatenate(right).astype(np.float64), tuple(ends)

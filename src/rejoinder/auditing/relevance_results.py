@@ -14,8 +14,7 @@ from rejoinder.auditing.results import Case
 from rejoinder.meta.domain import advice
 from rejoinder.meta.frames import FORMAT_VERSION, results_frame
 from rejoinder.scorer import Signature
-from rejoinder.stats.figure import NONE, Figure, plain
-from rejoinder.stats.written import interval, percent, so_many
+from rejoinder.stats.figure import NONE, Figure, interval, percent, plain, pluralize
 
 Kind = Literal["random", "misleading"]
 Statistic = Literal["pairs", "auc", "single replies"]
@@ -157,7 +156,7 @@ def _counted(found: Relevance) -> list[str]:
     drawn = f", drawn of {found.given:,}" if found.sets < found.given else ""
     said = [f"That is on {replies_to(found.replies, found.sets)}{drawn}."]
     if found.unscored:
-        without = so_many(found.unscored, "reply without a score", "replies without a score")
+        without = pluralize(found.unscored, "reply without a score", "replies without a score")
         said.append(f"There are {without}, most often: {found.why_unscored}.")
     if not found.directed:
         said.append(f"{found.scorer} claims no direction; higher is taken as better.")

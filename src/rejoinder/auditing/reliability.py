@@ -31,10 +31,8 @@ from rejoinder.responder import signature_of as responder_signature
 from rejoinder.scorer import Advance, Encoder, FloatArray, ScorerLike, Signature, ignore, run
 from rejoinder.scoring.catalog import load_responder, load_scorers
 from rejoinder.scoring.unscored import nothing_scored
-from rejoinder.stats.arrays import BoolArray, IntArray
-from rejoinder.stats.bootstrap import percentile_interval
 from rejoinder.stats.figure import NONE, Figure, plain
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import BoolArray, IntArray, Sampling, percentile_interval
 from rejoinder.stats.shares import share_of_clusters
 
 FEWEST = 20
@@ -313,14 +311,12 @@ def _error(tasks: Sequence[_Task], right: Sequence[FloatArray], count: int, samp
 
     On resamples distances keep the sign that they were found with, else those near 0 could only grow.
     """
-    counts = sampling.counts(count, [count, 1], "reliability").astype(np.float64)
-    found, drawn = [], []
+    resamples = sampling.draw(np.arange(count), [count, 1], "reliability")
+    drawn = []
     for task, own in zip(tasks, right, strict=True):
         known = np.isfinite(own)
-        sums = np.bincount(task.rows[known], weights=own[known], minlength=count)
-        items = np.bincount(task.rows[known], minlength=count).astype(np.float64)
-        distance = float(sums.sum() / items.sum() - task.ideal)
-        found.append(abs(distance))
+        sums, items = resamples.at(task.rows[known]).sums(np.stack([own[known], np.ones(int(known.sum()))]))
         with np.errstate(invalid="ignore"):
-            drawn.append(((sums @ counts) / (items @ counts) - task.ideal) * (1 if distance >= 0 else -1))
-    return percentile_interval(np.mean(drawn, axis=0), count, value=float(np.mean(found)), unit="dialogue")
+            distances = sums / items - task.ideal
+        drawn.append(distances * (1 if distances[0] >= 0 else -1))
+    return percentile_interval(np.mean(drawn, axis=0), count, unit="dialogue")

@@ -28,11 +28,10 @@ import numpy as np
 from rejoinder.auditing.attack import BAD, GOOD, Attack, Goal
 from rejoinder.auditing.published import PUBLISHED, Row
 from rejoinder.example import Example
-from rejoinder.stats.arrays import FloatArray, IntArray, renumbered
 from rejoinder.stats.correlation import pearson, spearman
-from rejoinder.stats.figure import NONE, NOTHING, Figure, written_as
+from rejoinder.stats.figure import NONE, NOTHING, Figure, percent, written_as
+from rejoinder.stats.resamples import FloatArray, IntArray, renumbered
 from rejoinder.stats.shares import share_of_clusters
-from rejoinder.stats.written import percent
 
 Verdict = Literal["fooled", "holds", "cannot be told", "out of domain"]
 UNTOLD: Verdict = "cannot be told"

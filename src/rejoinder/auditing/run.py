@@ -36,8 +36,7 @@ from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Signature,
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, load_scorers
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.unscored import nothing_scored, unread
-from rejoinder.stats.arrays import BoolArray, IntArray, number_of
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import BoolArray, IntArray, Sampling, number_of
 
 ALLOWED = 0.1
 """The share of examples that may fool a scorer that holds, where nobody says another."""

@@ -16,7 +16,7 @@ import numpy as np
 from rejoinder.example import Example
 from rejoinder.meta.domain import NO_REPLIES, DomainShare, domain_share
 from rejoinder.scorer import Advance, FloatArray, Scorer, Signature, run, signature_of
-from rejoinder.stats.arrays import BoolArray
+from rejoinder.stats.resamples import BoolArray
 
 FAILED = "it failed: "
 """How the reason begins where a scorer raised an error."""

@@ -17,7 +17,7 @@ import numpy as np
 from rejoinder.auditing.scoring import carefully
 from rejoinder.example import Example
 from rejoinder.scorer import Advance, Scorer, ignore
-from rejoinder.stats.arrays import FloatArray, IntArray
+from rejoinder.stats.resamples import FloatArray, IntArray
 
 Search = Callable[[FloatArray, IntArray], IntArray]
 """`search(scores [K, N], clusters [N])` gives the candidate of each example, [N]."""

@@ -5,35 +5,33 @@ Shapes: N items, G clusters, B resamples, R rows and C columns of a table.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.stats.arrays import Counts, FloatArray, IntArray, blocks, number_of
-from rejoinder.stats.bootstrap import percentile_interval
 from rejoinder.stats.figure import NONE, Figure
+from rejoinder.stats.resamples import (
+    FloatArray,
+    Resamples,
+    number_of,
+    percentile_interval,
+)
 
-_AT_ONCE = 2**22  # numbers in one working array
 
-
-def ratio_of_spreads(values: FloatArray, others: FloatArray, clusters: IntArray, counts: Counts) -> Figure:
+def ratio_of_spreads(values: FloatArray, others: FloatArray, resamples: Resamples) -> Figure:
     """The standard deviation of `values` [N] divided by that of `others` [N], with its interval.
 
     Args:
         values: finite ones.
         others: finite ones of the same items.
-        clusters: [N] cluster of each item, in [0, G).
-        counts: [G, B] from `cluster_counts`.
+        resamples: of the items.
     """
     if not len(values) or not others.std():
         return Figure(n=len(values), reason="what it is set beside has no spread")
-    drawn = np.empty(counts.shape[1])
     with np.errstate(invalid="ignore", divide="ignore"):  # a resample may hold nothing but equal values
-        for block in blocks(counts.shape[1], len(values), _AT_ONCE):
-            weights = counts[:, block].astype(np.float64)[clusters]
-            drawn[block] = _deviations(values, weights) / _deviations(others, weights)
-    found = percentile_interval(drawn, number_of(clusters), value=float(values.std() / others.std()), unit="context")
-    return Figure.of(found, n=len(values))
+        drawn = [_deviations(values, weights) / _deviations(others, weights) for weights in resamples.weights()]
+    return replace(percentile_interval(np.concatenate(drawn), number_of(resamples.clusters)), n=len(values))
 
 
 def _deviations(values: FloatArray, weights: FloatArray) -> FloatArray:

@@ -15,8 +15,8 @@ import numpy as np
 from rejoinder.errors import UsageError
 from rejoinder.humans.crowd import believed
 from rejoinder.humans.raters import NOBODY, Raters
-from rejoinder.stats.arrays import BoolArray, FloatArray
 from rejoinder.stats.rater_models import dawid_skene, mace
+from rejoinder.stats.resamples import BoolArray, FloatArray
 
 Aggregation = Literal["mean", "median", "majority", "z-score", "dawid-skene", "mace"]
 AGGREGATIONS: tuple[Aggregation, ...] = get_args(Aggregation)

@@ -14,15 +14,28 @@ import numpy as np
 
 from rejoinder.humans.agreement import LEAST, OfPair, OfRater, RaterAgreement
 from rejoinder.humans.raters import Meetings, Raters
-from rejoinder.stats.alpha import LEVELS, alphas
-from rejoinder.stats.arrays import Counts, FloatArray, IntArray, number_of, renumbered
-from rejoinder.stats.bootstrap import BLOCK, percentile_interval
+from rejoinder.stats.agreement import (
+    LEVELS,
+    WEIGHTINGS,
+    Weighting,
+    alphas,
+    kappas,
+    random_halves,
+    reliability,
+    two_way,
+    usable,
+)
+from rejoinder.stats.correlation import resampled
 from rejoinder.stats.figure import Figure
-from rejoinder.stats.icc import two_way
-from rejoinder.stats.kappa import WEIGHTINGS, Weighting, kappas
-from rejoinder.stats.reliability import random_halves, reliability, usable
-from rejoinder.stats.sampling import Sampling
-from rejoinder.stats.weighted import WEIGHTED
+from rejoinder.stats.resamples import (
+    FloatArray,
+    IntArray,
+    Resamples,
+    Sampling,
+    number_of,
+    percentile_interval,
+    renumbered,
+)
 
 KAPPAS: Mapping[Weighting, str] = {"unweighted": "kappa", "linear": "kappa_linear", "quadratic": "kappa_quadratic"}
 MOST_VALUES = 101  # different ratings; with more they are no categories
@@ -65,57 +78,48 @@ class _Drawn:
 
     Attributes:
         raters: who rated what.
-        counts: [G, 1 + B] how often each context is drawn; first each once.
+        resamples: of the lines.
         rng: decides halves and further resamples.
         no_categories: why ratings are no categories, or "".
     """
 
     raters: Raters
-    counts: Counts
+    resamples: Resamples
     rng: np.random.Generator
     no_categories: str
 
     @classmethod
     def of(cls, raters: Raters, sampling: Sampling) -> _Drawn:
         """Those of a data set."""
-        clusters = number_of(raters.rated.contexts)
-        counts = sampling.counts(clusters, raters.rated.name, "raters")
+        resamples = sampling.draw(raters.rated.contexts, raters.rated.name, "raters")
         values = len(np.unique(raters.ratings[np.isfinite(raters.ratings)]))
         why = f"ratings take {values:,} values; with more than {MOST_VALUES} they are no categories"
-        once = np.ones((clusters, 1), dtype=np.uint16)
         rng = sampling.generator(raters.rated.name, "halves of raters")
-        return cls(raters, np.hstack([once, counts]), rng, why if values > MOST_VALUES else "")
+        return cls(raters, resamples, rng, why if values > MOST_VALUES else "")
 
     @property
-    def contexts(self) -> IntArray:
-        """[N] context of each line."""
-        return self.raters.rated.contexts
+    def few(self) -> Resamples:
+        """The first resamples alone."""
+        return Resamples(self.resamples.clusters, self.resamples.counts[:, : 1 + _FEWER])
 
     def figure(self, draws: FloatArray, n: int, why: str = "", *, lines: IntArray | None = None) -> Figure:
         """The figure of draws [1 + B], which rests on the contexts of all lines, or of these."""
         if np.isnan(draws[0]):
             return Figure(n=n, reason=why or "undefined where ratings do not vary")
-        contexts = len(self.counts if lines is None else np.unique(self.contexts[lines]))
-        found = percentile_interval(draws[1:], contexts, value=float(draws[0]), unit="context")
-        return Figure.of(found, n=n)
+        contexts = (self.resamples if lines is None else self.resamples.at(lines)).size
+        return replace(percentile_interval(draws, contexts), n=n)
 
-    def correlation(self, name: str, one: FloatArray, other: FloatArray, lines: IntArray) -> FloatArray:
-        """[1 + B] the correlation called `name` of two columns that stand on `lines`."""
-        whole = self.counts.shape[1]
-        if not len(one) or np.ptp(one) == 0 or np.ptp(other) == 0:
-            return np.full(whole, np.nan)
-        width = max(1, BLOCK // len(one))
-        starts, own = range(0, whole, width), self.contexts[lines]
-        parts = [self.counts[own, start : start + width].astype(np.float64) for start in starts]
-        return np.concatenate([WEIGHTED[name](one, other, part) for part in parts])
+    def correlation(self, one: FloatArray, other: FloatArray, lines: IntArray) -> FloatArray:
+        """[1 + B] Spearman's correlation of two columns that stand on `lines`."""
+        return resampled("spearman", one, other, self.resamples.at(lines))
 
     def kappas(self, met: Meetings, groups: IntArray) -> dict[str, FloatArray]:
         """[P, 1 + B] kappas of groups of meetings, by name."""
         if self.no_categories:
-            nothing = np.full((number_of(groups), self.counts.shape[1]), np.nan)
+            nothing = np.full((number_of(groups), self.resamples.counts.shape[1]), np.nan)
             return dict.fromkeys(KAPPAS.values(), nothing)
-        own = self.contexts[met.lines]
-        return {KAPPAS[way]: kappas(met.one, met.other, groups, own, self.counts, way) for way in WEIGHTINGS}
+        own = self.resamples.at(met.lines)
+        return {KAPPAS[way]: kappas(met.one, met.other, groups, own, way) for way in WEIGHTINGS}
 
     def row(self, draws: Mapping[str, FloatArray], group: int, lines: IntArray) -> dict[str, Any]:
         """The figures of one group of meetings, on these lines."""
@@ -167,7 +171,7 @@ def _spearmans(drawn: _Drawn, met: Meetings, groups: IntArray) -> FloatArray:
     order = np.argsort(groups, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(groups))[:-1])
     own = (met.at(part) for part in parts)
-    return np.stack([drawn.correlation("spearman", part.one, part.other, part.lines) for part in own])
+    return np.stack([drawn.correlation(part.one, part.other, part.lines) for part in own])
 
 
 def _by_rater(drawn: _Drawn) -> tuple[OfRater, ...]:
@@ -200,43 +204,35 @@ def _with_others(drawn: _Drawn, number: int) -> Figure:
     own = table[lines, number]
     others = (np.nansum(table[lines], axis=1) - own) / (several[lines] - 1)
     # Rounded, so that equal means tie whatever the order of summation was.
-    return drawn.figure(drawn.correlation("spearman", own, others.round(12), lines), len(lines), lines=lines)
+    return drawn.figure(drawn.correlation(own, others.round(12), lines), len(lines), lines=lines)
 
 
 def _alphas(drawn: _Drawn) -> dict[str, Any]:
     """Krippendorff's, by name."""
     if drawn.no_categories:
         return {f"alpha_{level}": Figure(reason=drawn.no_categories) for level in LEVELS}
-    own = np.isfinite(drawn.raters.ratings).sum(axis=1) >= 2
-    table, contexts, lines = drawn.raters.ratings[own], drawn.contexts[own], np.flatnonzero(own)
+    lines, _ = usable(drawn.raters.ratings, least=2)
+    table, resamples = drawn.raters.ratings[lines], drawn.resamples.at(lines)
     return {
-        f"alpha_{level}": drawn.figure(alphas(table, contexts, drawn.counts, level), len(table), lines=lines)
-        for level in LEVELS
+        f"alpha_{level}": drawn.figure(alphas(table, resamples, level), len(table), lines=lines) for level in LEVELS
     }
 
 
 def _iccs(drawn: _Drawn) -> dict[str, Any]:
     """Intraclass correlations, by name."""
     names = {"icc_2": "agreement", "icc_2k": "agreement_mean", "icc_3": "consistency", "icc_3k": "consistency_mean"}
-    rows, raters = _rows(drawn), drawn.raters
-    table = raters.table[:, raters.count() > 0]
-    ways = [reliability(raters.ratings[row]) for row in rows]
-    both = [two_way(table)]
-    if not both[0].reason:
-        both += [two_way(table[row]) for row in rows[1:]]
-    found = {"icc_1": [way.single for way in ways], "icc_1k": [way.mean for way in ways]}
-    found |= {key: [getattr(way, name) for way in both] for key, name in names.items()}
-    return {
-        key: drawn.figure(np.array(draws), both[0].items if key in names else ways[0].items, both[0].reason)
-        for key, draws in found.items()
-    }
+    raters = drawn.raters
+    one, two = reliability(raters.ratings, drawn.few), two_way(raters.table[:, raters.count() > 0], drawn.few)
+    found = {"icc_1": drawn.figure(one.single, one.items), "icc_1k": drawn.figure(one.mean, one.items)}
+    return found | {key: drawn.figure(getattr(two, name), two.items, two.reason) for key, name in names.items()}
 
 
 def _halves(drawn: _Drawn) -> dict[str, Any]:
     """Correlations of random halves of the raters, by name; each resample deals the halves anew."""
     ratings, rng = drawn.raters.ratings, drawn.rng
     found = random_halves(ratings, rng, _DRAWS)
-    again = [random_halves(ratings[row], rng, draws=1) for row in _rows(drawn)[1:]]
+    rows = (np.repeat(np.arange(len(ratings)), counts[drawn.few.clusters]) for counts in drawn.few.counts[:, 1:].T)
+    again = [random_halves(ratings[row], rng, draws=1) for row in rows]
 
     def figure(name: str) -> Figure:
         one: Figure = getattr(found, name)
@@ -244,9 +240,3 @@ def _halves(drawn: _Drawn) -> dict[str, Any]:
         return drawn.figure(draws, one.n, one.reason)
 
     return {"halves": figure("pearson"), "halves_spearman": figure("spearman")}
-
-
-def _rows(drawn: _Drawn) -> list[IntArray]:
-    """The lines as they are, and those of the first resamples: of a context that is drawn twice its lines twice."""
-    lines = np.arange(len(drawn.contexts))
-    return [np.repeat(lines, counts[drawn.contexts]) for counts in drawn.counts[:, : 1 + _FEWER].T]

@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from rejoinder.humans.rated_set import PEOPLE, RatedSet
-from rejoinder.stats.arrays import number_of
-from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
+from rejoinder.stats.agreement import one_against_others, random_halves, reliability
 from rejoinder.stats.figure import NOTHING, Figure, written_as
-from rejoinder.stats.reliability import one_against_others, random_halves, reliability
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Resamples, Sampling, percentile_interval
 
 # Fewer than elsewhere: each resample works the reliability of a table of single ratings out anew.
 _RESAMPLES = 200
@@ -74,19 +70,14 @@ def people_of(rated: RatedSet, seed: int) -> People:
     if found.reason:
         return People(seed=seed, reason=found.reason)
     rng = Sampling(_RESAMPLES, seed).generator(rated.name, "ceiling")
-    rows = [np.flatnonzero(rated.contexts == context) for context in range(number_of(rated.contexts))]
-    counts = cluster_counts(len(rows), _RESAMPLES, rng)
-    drawn = [
-        reliability(table[np.concatenate([np.tile(r, k) for r, k in zip(rows, c, strict=True)])]) for c in counts.T
-    ]
-    ceilings = np.array([one.ceiling for one in drawn])
+    found = reliability(table, Resamples.draw(rated.contexts, _RESAMPLES, rng))
     one, halves = one_against_others(table, rng, _DRAWS), random_halves(table, rng, _DRAWS)
     return People(
         items=found.items,
         ratings=found.ratings,
-        single=Figure(value=float(found.single)),
-        mean=Figure(value=float(found.mean)),
-        ceiling=percentile_interval(ceilings, len(rows), value=float(found.ceiling), unit="context"),
+        single=Figure(value=float(found.single[0])),
+        mean=Figure(value=float(found.mean[0])),
+        ceiling=percentile_interval(found.ceiling, rated.clusters),
         one_rater=one.pearson,
         one_rater_spearman=one.spearman,
         halves=halves.pearson,

@@ -12,8 +12,8 @@ import numpy as np
 
 from rejoinder.errors import DataError
 from rejoinder.humans.raters import NOBODY, Raters
-from rejoinder.stats.arrays import FloatArray
 from rejoinder.stats.rater_models import Labelled, Model
+from rejoinder.stats.resamples import FloatArray
 
 MOST_LABELS = 101
 

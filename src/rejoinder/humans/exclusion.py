@@ -18,10 +18,9 @@ from rejoinder.example import Example
 from rejoinder.humans.agreeing import KAPPAS, agreement_of
 from rejoinder.humans.agreement import LEAST, OfRater
 from rejoinder.humans.raters import Raters
-from rejoinder.stats.figure import Figure
-from rejoinder.stats.kappa import WEIGHTINGS, Weighting
-from rejoinder.stats.sampling import Sampling
-from rejoinder.stats.written import number, so_many
+from rejoinder.stats.agreement import WEIGHTINGS, Weighting
+from rejoinder.stats.figure import Figure, number, pluralize
+from rejoinder.stats.resamples import Sampling
 
 CHECK = "check"
 """The key of a line whose rating is known: what an attentive rater gives, or the lowest and highest of it."""
@@ -134,7 +133,7 @@ def excluded(raters: Sequence[OfRater], known: Mapping[str, Watched], rule: Rule
         own = known.get(one.rater, Watched())
         kappa: Figure = getattr(one, KAPPAS[rule.weighting])
         if own.missed:
-            why = f"missed {own.missed} of {so_many(own.checks, 'attention check')}"
+            why = f"missed {own.missed} of {pluralize(own.checks, 'attention check')}"
             found.append(Excluded(one.rater, why, one.ratings))
         elif one.partners > 1 and one.n >= LEAST and not math.isnan(kappa.value) and kappa.value < least:
             why = f"kappa {number(kappa.value, 2)} with the others, below {least:g}"

@@ -12,7 +12,7 @@ from rejoinder.data.values import is_number
 from rejoinder.errors import DataError
 from rejoinder.example import OVERALL, Example
 from rejoinder.humans.shared_ids import refuse_again
-from rejoinder.stats.arrays import BoolArray, FloatArray
+from rejoinder.stats.resamples import BoolArray, FloatArray
 
 WEIGHT = "rating_weight"
 """The key of how much a rating stands for: 1 over the line's chance of being rated, 1 on average over a system."""

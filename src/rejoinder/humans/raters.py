@@ -16,7 +16,7 @@ import numpy as np
 
 from rejoinder.example import Example, Rating
 from rejoinder.humans.rated_set import RatedSet
-from rejoinder.stats.arrays import BoolArray, FloatArray, IntArray
+from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray
 
 NOBODY = -1
 _TOLD = 5  # names in a sentence

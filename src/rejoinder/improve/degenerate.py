@@ -15,7 +15,7 @@ import numpy as np
 
 from rejoinder.improve.diversity import distinct
 from rejoinder.responder import Context
-from rejoinder.stats.arrays import BoolArray
+from rejoinder.stats.resamples import BoolArray
 from rejoinder.text import tokenizer
 
 SHORT = 3

@@ -19,9 +19,8 @@ from rejoinder.improve.choosing import Choice
 from rejoinder.improve.pools import Pool
 from rejoinder.meta.domain import NO_REPLIES, DomainShare, domain_share
 from rejoinder.scorer import Scorer, run
-from rejoinder.stats.arrays import number_of, renumbered
-from rejoinder.stats.cluster_means import Mean, cluster_means
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.permutation import Mean, cluster_means
+from rejoinder.stats.resamples import Sampling, number_of, renumbered
 
 UNNAMED = "first listed"
 """Whose the first reply of a list is where the list does not say."""

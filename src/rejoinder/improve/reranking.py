@@ -21,7 +21,7 @@ from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import Advance, ScorerLike, finish, ignore, signature_of
 from rejoinder.scoring.catalog import DEFAULT, load_responders, load_scorers
 from rejoinder.scoring.replies import GivenContext, ResponderLike, Tally, as_examples, several
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 
 CHUNK = 2048
 """Candidates that are scored together."""

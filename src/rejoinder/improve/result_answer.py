@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rejoinder.improve.result import Reranking
 from rejoinder.meta.domain import advice, without_domain
 from rejoinder.scoring.noted import noted
-from rejoinder.stats.written import interval, percent, so_many
+from rejoinder.stats.figure import interval, percent, pluralize
 
 _NAMED = 6  # systems in a sentence
 
@@ -22,7 +22,7 @@ def answer(found: Reranking) -> tuple[str, ...]:
 
 def _gain(found: Reranking) -> str:
     """By how much the replies became better, or what would tell."""
-    chosen = f"{found.scorer} chose a reply in {found.answered:,} of {so_many(found.contexts, 'context')}"
+    chosen = f"{found.scorer} chose a reply in {found.answered:,} of {pluralize(found.contexts, 'context')}"
     if found.measured_by is None:
         return f"{chosen}. Whether they are better says a scorer that did not choose: --measure-by NAME."
     if found.measured_by in found.out_of_domain:
@@ -33,7 +33,7 @@ def _gain(found: Reranking) -> str:
         return f"{chosen}. By {found.measured_by} there is nothing to compare: {why}."
     sign = -1 if found.higher_is_better is False else 1
     single = f"{best.name}, the best single system" if len(found.systems) > 1 else f"{best.name} by itself"
-    figures = f"{interval(best.gain, 2, signed=True)} over {single} ({so_many(best.gain.n, 'context')})"
+    figures = f"{interval(best.gain, 2, signed=True)} over {single} ({pluralize(best.gain.n, 'context')})"
     by = f"by {found.measured_by}, which did not choose"
     if not best.gain.excludes(0):
         return f"The chosen replies are not shown to be better: {by}, {figures}."
@@ -59,7 +59,7 @@ def _unanswered(found: Reranking) -> list[str]:
     if found.answered == found.contexts:
         return []
     why = ", ".join(f"{reason}: {times:,}" for reason, times in found.unanswered.items())
-    return [f"{so_many(found.contexts - found.answered, 'context')} left without a reply ({why})."]
+    return [f"{pluralize(found.contexts - found.answered, 'context')} left without a reply ({why})."]
 
 
 def _caveats(found: Reranking) -> list[str]:

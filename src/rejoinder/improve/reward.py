@@ -24,7 +24,7 @@ from rejoinder.judges.answers import is_judge
 from rejoinder.scorer import Card, FloatArray, Scorer, ScorerLike, Scores, run
 from rejoinder.scoring.catalog import DEFAULT, load_scorers
 from rejoinder.scoring.unscored import nothing_scored
-from rejoinder.stats.arrays import BoolArray
+from rejoinder.stats.resamples import BoolArray
 
 Completion = str | Sequence[Mapping[str, Any]]
 """A text, or chat messages."""

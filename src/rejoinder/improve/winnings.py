@@ -16,7 +16,7 @@ from rejoinder.scorer import Scorer, signature_of
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.stats.figure import NOTHING, Figure
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 from rejoinder.stats.shares import FEWEST, wilson
 
 _METHOD = "share of the contexts with a chosen reply; Wilson's 95 % interval"

@@ -15,8 +15,7 @@ from rejoinder.scorer import OUT_OF_DOMAIN, Scorer, run
 from rejoinder.scoring.dialogue import Turn
 from rejoinder.scoring.explained import explanations, facts_warning, is_explained
 from rejoinder.scoring.withholding import withheld_reason, withhold
-from rejoinder.stats.figure import NONE, Figure
-from rejoinder.stats.written import interval, number
+from rejoinder.stats.figure import NONE, Figure, interval, number
 
 TOLD = 80  # characters of the worst turn
 

@@ -17,7 +17,7 @@ from rejoinder.example import Example, ReplySet
 from rejoinder.humans.clusters import is_telling, normalized
 from rejoinder.judges.views.lines import FITTING, MISLEADING, NO_LINE, RANDOM, Spoilt
 from rejoinder.perturbations import PERTURBATIONS, Corpus, Perturbation
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 
 EACH = 6
 """Changed replies of each line, each by another perturbation."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.llm.endpoint import Completion
-from rejoinder.stats.icc import two_way
+from rejoinder.stats.agreement import two_way
 
 _A_MILLION, _A_THOUSAND = 1_000_000, 1000
 _ENOUGH = 10_000  # replies, to tell how far answers agree
@@ -82,7 +82,7 @@ class Spent:
         if found is None or found.reason:
             return None
         apart = float(np.sqrt(np.var(self.heard, axis=1, ddof=1).mean()))
-        return Repeatability(found.items, apart, found.agreement, found.agreement_mean)
+        return Repeatability(found.items, apart, float(found.agreement[0]), float(found.agreement_mean[0]))
 
     def __str__(self) -> str:
         """In words."""

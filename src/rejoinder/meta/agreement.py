@@ -12,16 +12,16 @@ import numpy as np
 from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet
 from rejoinder.meta.frames import FORMAT_VERSION, results_frame
 from rejoinder.scorer import Scores, Signature
-from rejoinder.stats.arrays import Counts, FloatArray, number_of, renumbered
-from rejoinder.stats.bootstrap import (
-    group_means,
-    percentile_interval,
-    resample_correlations,
-    resample_group_correlations,
-)
-from rejoinder.stats.correlation import CORRELATIONS
+from rejoinder.stats.correlation import CORRELATIONS, columns, resampled
 from rejoinder.stats.figure import NOTHING, Figure, plain
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import (
+    FloatArray,
+    Resamples,
+    Sampling,
+    number_of,
+    percentile_interval,
+    renumbered,
+)
 
 Level = Literal["turn", "dialogue", "system"]
 FEW_SYSTEMS = {
@@ -185,22 +185,23 @@ def _of_systems(lines: RatedSet, scores: FloatArray) -> dict[str, Figure]:
     count = number_of(systems)
     if count in FEW_SYSTEMS:
         return dict.fromkeys(CORRELATIONS, Figure(n=count, reason=FEW_SYSTEMS[count]))
-    once = np.ones((lines.clusters, 1))
-    means = [group_means(values, systems, lines.contexts, once)[:, 0] for values in (scores, lines.ratings)]
+    once = Resamples.once(lines.contexts)
+    means = [once.means(values, systems)[:, 0] for values in (scores, lines.ratings)]
     return {name: correlate(*means, names=("mean score", "mean rating")) for name, correlate in CORRELATIONS.items()}
 
 
 def _intervals(level: Level, lines: RatedSet, scores: FloatArray, sampling: Sampling) -> dict[str, Figure]:
     """The interval of each statistic from resampled contexts."""
-    counts = sampling.counts(lines.clusters, lines.name, "agreement")
+    resamples = sampling.draw(lines.contexts, lines.name, "agreement")
     if level == "system":
         systems = renumbered(lines.systems)
-        drawn = resample_group_correlations(scores, lines.ratings, systems, lines.contexts, counts)
+        means = [resamples.means(values, systems) for values in (scores, lines.ratings)]
+        drawn = {name: columns(name, *means) for name in CORRELATIONS}
     else:
-        drawn = resample_correlations(scores, lines.ratings, lines.contexts, counts)
-    return {name: percentile_interval(found, lines.clusters, unit="context") for name, found in drawn.items()}
+        drawn = {name: resampled(name, scores, lines.ratings, resamples) for name in CORRELATIONS}
+    return {name: percentile_interval(values, lines.clusters) for name, values in drawn.items()}
 
 
-def pool_counts(pool: RatedSet, sampling: Sampling) -> Counts:
-    """[G, B] how often each context of the pool is drawn."""
-    return sampling.counts(pool.clusters, pool.name, "pool")
+def pool_resamples(pool: RatedSet, sampling: Sampling) -> Resamples:
+    """Return resamples of the contexts of the pool."""
+    return sampling.draw(pool.contexts, pool.name, "pool")

@@ -17,8 +17,8 @@ from rejoinder.judges.lines import RatedLines
 from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.scorer import FloatArray, Scorer, run
 from rejoinder.scoring.catalog import DEFAULT, SCORERS, cards, fitted_on, load_scorer
-from rejoinder.stats.arrays import IntArray, number_of
-from rejoinder.stats.paired import mean_correlations
+from rejoinder.stats.correlation import mean_correlations
+from rejoinder.stats.resamples import IntArray, Resamples
 
 Role = Literal["new", "box", "metric", "baseline"]
 # A scorer that has nothing to say of many lines is no alternative to one that has.
@@ -130,6 +130,6 @@ def _agreement(values: FloatArray, own: FoldLines) -> float:
     """The Spearman correlation of scores with ratings, inside data sets; NaN where there is none."""
     scored = np.flatnonzero(np.isfinite(values))
     inside = own.of(scored)
-    none = np.empty((number_of(inside.contexts), 0), dtype=np.uint16)
-    found = mean_correlations("spearman", values[scored, None], inside.ratings, inside.sets, inside.contexts, none)
+    once = Resamples.once(inside.contexts)
+    found = mean_correlations("spearman", values[scored, None], inside.ratings, inside.sets, once)
     return float(found[0, 0])

@@ -19,7 +19,7 @@ from rejoinder.meta.standings import Standing
 from rejoinder.meta.verdict import FEWEST_OWN, LEVEL, SCORES_FOR_RATINGS, TURN_RATINGS, Verdict, needed, own_scores
 from rejoinder.meta.yardsticks import OF_SYSTEM
 from rejoinder.scoring.noted import noted
-from rejoinder.stats.written import interval, rounded, so_many
+from rejoinder.stats.figure import interval, pluralize, rounded
 
 
 class _Ranking(NamedTuple):
@@ -195,7 +195,7 @@ def _own(sets: Sequence[Findings], asked: Collection[str]) -> list[str]:
     """Whose scores are the ratings themselves: somebody took a column of scores for people's."""
     own = {name: sum(own_scores(one.scores[name], one.ratings) for one in sets if name in one.scores) for name in asked}
     return [
-        f"{so_many(count, 'rating')} are what {name} said, to the last digit. {SCORES_FOR_RATINGS}."
+        f"{pluralize(count, 'rating')} are what {name} said, to the last digit. {SCORES_FOR_RATINGS}."
         for name, count in own.items()
         if count >= FEWEST_OWN
     ]

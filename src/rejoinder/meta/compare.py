@@ -29,9 +29,8 @@ from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, listed, lo
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.unscored import nothing_scored
-from rejoinder.stats.arrays import BoolArray, IntArray
-from rejoinder.stats.sampling import Sampling
-from rejoinder.stats.significance import adjusted
+from rejoinder.stats.permutation import adjusted
+from rejoinder.stats.resamples import BoolArray, IntArray, Sampling
 from rejoinder.text.normalize import visible
 
 Sides = tuple[Sequence[Example], Sequence[Example]]

@@ -15,7 +15,7 @@ from rejoinder.meta.domain import advice, without_domain
 from rejoinder.meta.gap import Gap, Stratum
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.scoring.noted import noted
-from rejoinder.stats.written import interval, rounded
+from rejoinder.stats.figure import interval, rounded
 
 _SINGLE = 3  # scorers that have a sentence each
 

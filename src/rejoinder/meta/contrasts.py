@@ -15,16 +15,12 @@ from rejoinder.humans.rated_set import RatedSet
 from rejoinder.meta.ranking import ranking_of
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.arrays import Counts
-from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
-from rejoinder.stats.correlation import pearson
+from rejoinder.stats.correlation import by_part, pearson, williams
 from rejoinder.stats.figure import NONE, Figure
-from rejoinder.stats.paired import paired_permutations
-from rejoinder.stats.pairwise import rank_clusters
-from rejoinder.stats.power import items_needed, pilot_of_correlations
-from rejoinder.stats.resamples import paired_resamples
-from rejoinder.stats.sampling import Sampling
-from rejoinder.stats.significance import adjusted, williams
+from rejoinder.stats.permutation import adjusted, paired_permutations
+from rejoinder.stats.ranking import rank_clusters
+from rejoinder.stats.resamples import Resamples, Sampling, percentile_interval
+from rejoinder.stats.splits import items_needed, pilot_of_correlations
 
 # p is at least 1 over the number of swaps, and Holm multiplies it by the number of pairs: with few swaps no difference
 # among many scorers could ever be shown.
@@ -71,7 +67,7 @@ class _Alike(NamedTuple):
         scores: [N] by scorer.
         rated: the lines.
         tested: the paired test, by pair.
-        resampled: [S, B] correlations over resamples, by scorer.
+        resampled: [S, 1 + B] correlations over resamples, by scorer.
     """
 
     scores: dict[str, FloatArray]
@@ -138,12 +134,12 @@ def _alike(
     table = np.stack([scores[name][usable] for name in names], axis=1)
     lines, rng = rated.at(usable), sampling.generator(rated.name, "contrasts")
     tested = paired_permutations("pearson", table, lines.ratings, lines.sets, lines.contexts, rng, swaps)
-    counts = cluster_counts(lines.clusters, sampling.resamples, rng)
+    resamples = Resamples.draw(lines.contexts, sampling.resamples, rng)
     return _Alike(
         dict(zip(names, table.T, strict=True)),
         lines,
         {(names[one], names[other]): found for (one, other), found in tested.items()},
-        dict(zip(names, _resampled(table, lines, counts), strict=True)),
+        dict(zip(names, _resampled(table, lines, resamples), strict=True)),
     )
 
 
@@ -167,7 +163,7 @@ def _contrast(lines: _Alike, pair: Pair, sampling: Sampling, swaps: int) -> Scor
     means = _mean_difference(*(lines.resampled[name] for name in pair))
     alone, ratings = not lines.rated.pooled, lines.rated.ratings
     return ScorerContrast.of(
-        percentile_interval(means, clusters, value=tested.value, unit="context"),
+        percentile_interval(np.append(tested.value, means[1:]), clusters),
         first=pair[0],
         second=pair[1],
         n=len(first),
@@ -181,19 +177,13 @@ def _contrast(lines: _Alike, pair: Pair, sampling: Sampling, swaps: int) -> Scor
     )
 
 
-def _resampled(scores: FloatArray, lines: RatedSet, counts: Counts) -> FloatArray:
-    """[K, S, B] correlation of each of the `scores` [N, K] in each of S data sets over each resample of contexts."""
-    known = np.unique(lines.sets)
-    values = np.empty((scores.shape[1], len(known), counts.shape[1]))
-    for place, one in enumerate(known):
-        rows = lines.sets == one
-        own, context = np.unique(lines.contexts[rows], return_inverse=True)
-        values[:, place] = paired_resamples(scores[rows], lines.ratings[rows], context.astype(np.int64), counts[own]).T
-    return values
+def _resampled(scores: FloatArray, lines: RatedSet, resamples: Resamples) -> FloatArray:
+    """[K, S, 1 + B] correlation of each of the `scores` [N, K] in each of S data sets over each resample."""
+    return by_part("pearson", scores.T, lines.ratings, lines.sets, resamples).swapaxes(0, 1)
 
 
 def _mean_difference(first: FloatArray, second: FloatArray) -> FloatArray:
-    """[B] mean over data sets of the difference between two scorers' correlations, [S, B] each."""
+    """[1 + B] mean over data sets of the difference between two scorers' correlations, [S, 1 + B] each."""
     differences = first - second
     known = np.isfinite(differences)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -204,4 +194,4 @@ def _mean_difference(first: FloatArray, second: FloatArray) -> FloatArray:
 def _williams(first: FloatArray, second: FloatArray, ratings: FloatArray) -> float:
     """P of Williams' test."""
     one, other, between = (pearson(x, y).value for x, y in ((first, ratings), (second, ratings), (first, second)))
-    return williams(one, other, between, len(ratings)).p
+    return williams(one, other, between, len(ratings))

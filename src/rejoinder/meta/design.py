@@ -26,7 +26,7 @@ from rejoinder.meta.conversations import (
     several_of,
     talk_of,
 )
-from rejoinder.stats.cluster_means import FEWEST_CLUSTERS
+from rejoinder.stats.permutation import FEWEST_CLUSTERS
 from rejoinder.text.normalize import visible
 
 ENOUGH = 0.8  # of the lines of the smaller side that have a partner, for pairs to be a design

@@ -13,7 +13,7 @@ from rejoinder.humans.rated_set import RatedSet
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import Explanation, FloatArray, Scorer
 from rejoinder.scoring.explained import explanations, is_explained
-from rejoinder.stats.written import so_many
+from rejoinder.stats.figure import pluralize
 
 _CASES = 2  # of a scorer, each way: enough to see what it goes by, few enough to be read
 
@@ -74,7 +74,7 @@ class Mistakes:
     def __str__(self) -> str:
         """Return the counts as a sentence; "" where people rated nothing bad and nothing good."""
         parts = [
-            f"Of {so_many(whole, 'response')} that people rated {rated}, {self.scorer} rates {part:,} {scored}"
+            f"Of {pluralize(whole, 'response')} that people rated {rated}, {self.scorer} rates {part:,} {scored}"
             for whole, part, rated, scored in (
                 (self.rated_bad, self.bad_scored_good, "bad", "good"),
                 (self.rated_good, self.good_scored_bad, "good", "bad"),

@@ -28,9 +28,9 @@ from rejoinder.scorer import Advance, Card, FloatArray, ScorerLike, Scores, igno
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, label_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.scoring.unscored import nothing_scored, unread
-from rejoinder.stats.arrays import BoolArray, IntArray
+from rejoinder.stats.permutation import adjusted
 from rejoinder.stats.prediction_powered import Sample, powered, ratings_needed, sample_of, shared_power, worth
-from rejoinder.stats.significance import adjusted
+from rejoinder.stats.resamples import BoolArray, IntArray
 
 ALL_PAIRS = 20  # systems: with more, each is compared with the highest alone
 ALL = "all lines"
@@ -241,5 +241,5 @@ def _nameless(lines: Sequence[Example]) -> int:
 
 def _unlike(sample: Sample) -> bool:
     """Whether chance would hardly have chosen the rated lines, by their scores."""
-    gap = sample.moments.at(1.0)[1]
+    gap = sample.variances()[1]
     return sample.freedom > 0 and gap > 0 and abs(sample.gap) > _FAR * gap**0.5

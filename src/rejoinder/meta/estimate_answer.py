@@ -8,8 +8,13 @@ from collections.abc import Sequence
 from rejoinder.data.scales import in_words
 from rejoinder.meta.estimates import Estimate, Estimates
 from rejoinder.meta.verdict import FEWEST_OWN, SCORES_FOR_RATINGS
+from rejoinder.stats.figure import (
+    interval,
+    p_value,
+    pluralize,
+    rounded,
+)
 from rejoinder.stats.prediction_powered import FREEDOM_TO_TUNE
-from rejoinder.stats.written import interval, p_value, rounded, so_many
 
 _LISTED = 5
 
@@ -45,7 +50,7 @@ def _own(found: Estimates) -> list[str]:
     """That ratings are the scorer's own scores."""
     if found.own < FEWEST_OWN:
         return []
-    return [f"{so_many(found.own, 'rating')} are what {found.scorer} said, to the last digit. {SCORES_FOR_RATINGS}."]
+    return [f"{pluralize(found.own, 'rating')} are what {found.scorer} said, to the last digit. {SCORES_FOR_RATINGS}."]
 
 
 def _apart(found: Estimates) -> list[str]:
@@ -70,7 +75,7 @@ def _apart(found: Estimates) -> list[str]:
 
 def _worth(found: Estimates) -> list[str]:
     """What the estimate rests on, and what the scorer was worth."""
-    basis = f"That rests on {so_many(found.ratings, 'rating')} of {so_many(found.lines, 'line')}"
+    basis = f"That rests on {pluralize(found.ratings, 'rating')} of {pluralize(found.lines, 'line')}"
     known = [one for one in found.systems if not math.isnan(one.worth)]
     had, alone = sum(one.n for one in known), sum(one.worth for one in known)
     if found.ratings == found.lines:
@@ -104,7 +109,7 @@ def _plan(one: Estimate, *, several: bool) -> str:
         for count in (plan.scored, plan.alone)
     ]
     if plan.scored is not None and plan.scored > one.lines:
-        return f"{start} {counts[0]}, and there are {so_many(one.lines, 'line')}: collect more."
+        return f"{start} {counts[0]}, and there are {pluralize(one.lines, 'line')}: collect more."
     return (
         f"{start} {counts[0]} with the scorer, without it {counts[1].removesuffix(' are needed')}; there are {one.n:,}."
     )
@@ -128,11 +133,11 @@ def _warnings(found: Estimates) -> list[str]:
     if empty := [one.system for one in found.systems if not one.known]:
         warnings.append(f"Without a rating, and so without an estimate: {_names(empty)}.")
     if found.nameless:
-        warnings.append(f"{so_many(found.nameless, 'line')} without a system left out.")
+        warnings.append(f"{pluralize(found.nameless, 'line')} without a system left out.")
     if found.unscored:
         many = sum(found.unscored.values())
         why = max(found.unscored, key=found.unscored.__getitem__)
-        warnings.append(f"{so_many(many, 'line')} without a score counted as middling ones, most often: {why}.")
+        warnings.append(f"{pluralize(many, 'line')} without a score counted as middling ones, most often: {why}.")
     return warnings
 
 

@@ -31,9 +31,8 @@ from rejoinder.meta.fitting_results import Fit, Kind, Point
 from rejoinder.metrics.baselines import words
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, ignore
 from rejoinder.scoring.catalog import DEFAULT, load_scorer
-from rejoinder.stats.arrays import renumbered
 from rejoinder.stats.figure import Figure, plain
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling, renumbered
 
 FOLDS = 10
 _UNREAD = f"no reply, or {UNREAD}"

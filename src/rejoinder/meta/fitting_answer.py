@@ -6,7 +6,7 @@ from rejoinder.data.scales import in_words
 from rejoinder.meta.fitting_figures import WITHIN
 from rejoinder.meta.fitting_results import Fit, Gain
 from rejoinder.meta.verdict import IF_HIGH_IS_GOOD, SCORES_FOR_RATINGS, TURN_RATINGS
-from rejoinder.stats.written import interval, number, percent
+from rejoinder.stats.figure import interval, number, percent
 
 _CHANCE = 0.5
 _OWN = 0.9999  # of a correlation with people: nobody has it

@@ -9,11 +9,15 @@ import numpy as np
 from rejoinder.judges.learner import Rows
 from rejoinder.meta.fitting_results import Gain
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.arrays import Counts, IntArray, number_of, renumbered
-from rejoinder.stats.bootstrap import percentile_interval
+from rejoinder.stats.correlation import Statistic, mean_correlations
 from rejoinder.stats.figure import Figure
-from rejoinder.stats.paired import Statistic, mean_correlations
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import (
+    IntArray,
+    Resamples,
+    Sampling,
+    percentile_interval,
+    renumbered,
+)
 
 ACCURACY, LONGER, SHORTER = "accuracy", "longer preferred", "shorter preferred"
 _STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson")
@@ -44,14 +48,14 @@ def of_correlations(ratings: FloatArray, sets: IntArray, contexts: IntArray, sys
     def measure(before: FloatArray, after: FloatArray, folds: Rows, sampling: Sampling) -> tuple[Gain, ...]:
         rows = np.flatnonzero(np.isfinite(before) & np.isfinite(after))
         clusters = renumbered(contexts[rows])
-        counts = _counts(clusters, sampling)
+        resamples = sampling.draw(clusters, "fit", "fit")
         parts = renumbered(sets[rows] * (int(folds.max(initial=0)) + 1) + folds[rows])
         both = np.stack([before[rows], after[rows]], axis=1)
         found = [
             _gain(
                 name,
                 len(rows),
-                mean_correlations(name, both, ratings[rows], parts, clusters, counts),
+                mean_correlations(name, both, ratings[rows], parts, resamples),
                 clusters,
                 "mean correlation inside folds (and data sets)",
             )
@@ -64,7 +68,7 @@ def of_correlations(ratings: FloatArray, sets: IntArray, contexts: IntArray, sys
                 _gain(
                     name + WITHIN,
                     len(own),
-                    mean_correlations(name, both[named], ratings[own], systems[own], clusters[named], counts),
+                    mean_correlations(name, both[named], ratings[own], systems[own], resamples.at(named)),
                     clusters[named],
                     "mean correlation within systems",
                 )
@@ -91,26 +95,18 @@ def of_shares(longer: FloatArray, contexts: IntArray) -> Measure:
             rows = np.flatnonzero(known & kind)
             clusters = renumbered(contexts[rows])
             right = np.stack([0.5 + np.sign(said[rows]) / 2 for said in (before, after)], axis=1)
-            shares = _shares(right, clusters, _counts(clusters, sampling).astype(np.float64))
+            shares = _shares(right, sampling.draw(clusters, "fit", "fit"))
             found.append(_gain(name, len(rows), shares, clusters, "mean over pairs"))
         return tuple(found)
 
     return measure
 
 
-def _counts(clusters: IntArray, sampling: Sampling) -> Counts:
-    """[G, B] resamples of contexts, the same for all figures of these."""
-    return sampling.counts(number_of(clusters), "fit", "fit")
-
-
-def _shares(right: FloatArray, clusters: IntArray, counts: FloatArray) -> FloatArray:
+def _shares(right: FloatArray, resamples: Resamples) -> FloatArray:
     """[1 + B, 2] means of [N, 2]: as they are, then over each resample; NaN of nothing."""
-    size = number_of(clusters)
-    sums = np.stack([np.bincount(clusters, column, size) for column in right.T])  # [2, G]
-    items = np.bincount(clusters, minlength=size).astype(np.float64)
-    weights = np.concatenate([np.ones((size, 1)), counts], axis=1)
+    *sums, items = resamples.sums(np.vstack([right.T, np.ones(len(right))]))
     with np.errstate(invalid="ignore"):
-        found: FloatArray = (sums @ weights / (items @ weights)).T
+        found: FloatArray = (np.array(sums) / items).T
     return found
 
 
@@ -118,7 +114,7 @@ def _gain(name: str, n: int, drawn: FloatArray, clusters: IntArray, method: str)
     """The figures of [1 + B, 2] values before and after."""
 
     def figure(values: FloatArray) -> Figure:
-        return percentile_interval(values[1:], len(np.unique(clusters)), value=float(values[0]), unit="context")
+        return percentile_interval(values, len(np.unique(clusters)))
 
     before, after = drawn.T
     how = f"{method}; [low, high]: 95 % expanded percentile interval, {len(drawn) - 1} resamples of contexts"

@@ -5,7 +5,7 @@ Shapes: N lines, n of them in one data set, B resamples, S data sets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,14 +19,13 @@ from rejoinder.judges.lines import unlearnable
 from rejoinder.judges.many import FOLDS
 from rejoinder.meta.agreement import Agreement, most_frequent
 from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
-from rejoinder.stats.bootstrap import percentile_interval, resample_correlations
-from rejoinder.stats.correlation import pearson, spearman
+from rejoinder.stats.correlation import Statistic, pearson, resampled, spearman
 from rejoinder.stats.figure import NONE, Figure
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling, percentile_interval
 from rejoinder.version import __version__
 
 UNSEEN, SEEN = "rejoinder, unseen", "rejoinder, seen"
-STATISTICS = {"pearson": pearson, "spearman": spearman}
+STATISTICS: Mapping[Statistic, Callable[..., Figure]] = {"pearson": pearson, "spearman": spearman}
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +173,7 @@ def left_out_of(
 
 def _set(
     rated: RatedSet, scores: Mapping[str, Scores], ceiling: float, sampling: Sampling
-) -> tuple[LeftOutSet, dict[str, FloatArray]]:
+) -> tuple[LeftOutSet, dict[Statistic, FloatArray]]:
     """One data set; and by statistic [1 + B, 2] its correlations as they are and over the resamples."""
     both = np.stack([scores[name].values[rated.places] for name in (UNSEEN, SEEN)])
     usable = np.flatnonzero(np.isfinite(both).all(axis=0))
@@ -185,11 +184,8 @@ def _set(
     reason += _unscored(rated, scores[UNSEEN]) if reason else ""
     drawn = {name: np.array([[one.value for one in pair]]) for name, pair in whole.items()}
     if not reason and sampling.resamples:
-        counts = sampling.counts(clusters, rated.name, "leave one out")
-        resampled = [resample_correlations(one, y, lines.contexts, counts, tuple(STATISTICS)) for one in x]
-        drawn = {
-            name: np.concatenate([drawn[name], np.stack([one[name] for one in resampled], axis=1)]) for name in drawn
-        }
+        resamples = sampling.draw(lines.contexts, rated.name, "leave one out")
+        drawn = {name: np.stack([resampled(name, one, y, resamples) for one in x], axis=1) for name in STATISTICS}
     # Both judges meet the same resamples: what a resample does to both alike is no part of the gap.
     gaps = {name: _gap(drawn[name], clusters) for name in STATISTICS}
     ceiling = ceiling if ceiling > 0 else NONE
@@ -212,4 +208,4 @@ def _gap(drawn: FloatArray, clusters: int) -> Gap:
     """Figures and their difference, from values as they are and over resamples, [1 + B, 2]."""
     unseen, seen = drawn.T
     three = (unseen, seen, seen - unseen)
-    return Gap(*(percentile_interval(one[1:], clusters, value=float(one[0])) for one in three))
+    return Gap(*(percentile_interval(one, clusters) for one in three))

@@ -13,11 +13,9 @@ from rejoinder.humans.rated_set import PEOPLE, RatedSet
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.metrics.baselines import words
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.arrays import numbers_of
-from rejoinder.stats.bootstrap import group_means, percentile_interval
 from rejoinder.stats.correlation import SMALLEST_P
 from rejoinder.stats.figure import NONE, Figure, written_as
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling, numbers_of, percentile_interval
 
 APART = 6  # words; Liu et al. (2016), table 5, print "<= 6" and ">= 6"
 
@@ -93,9 +91,8 @@ def _effect(rated: RatedSet, name: str, values: FloatArray, apart: FloatArray, s
     if not all(n):
         return found
     lines = rated.at(usable)
-    counts = sampling.counts(lines.clusters, rated.name, "length").astype(np.float64)
-    drawn = group_means(own, far, lines.contexts, counts)
-    interval = percentile_interval(drawn[0] - drawn[1], int(numbers_of(lines.contexts, far).min()), unit="context")
+    drawn = sampling.draw(lines.contexts, rated.name, "length").means(own, far)
+    interval = percentile_interval(drawn[0] - drawn[1], int(numbers_of(lines.contexts, far).min()))
     return replace(
         found,
         value=close - beyond,

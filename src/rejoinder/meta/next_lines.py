@@ -15,8 +15,8 @@ from rejoinder.meta.estimate import filled, names_of
 from rejoinder.scorer import Advance, ScorerLike, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated
-from rejoinder.stats.sampling import Sampling
-from rejoinder.stats.strata import shares, stratified
+from rejoinder.stats.resamples import Sampling
+from rejoinder.stats.splits import even_counts, stratified
 
 
 def next_lines(
@@ -66,7 +66,7 @@ def next_lines(
         raise DataError(f"all {len(lines):,} lines are rated", "Give lines that are not, or ask for an estimate")
     had = [int(done[groups == group].sum()) for group in range(len(names))]
     chosen: dict[int, float] = {}
-    for rows, wanted in zip(free, shares([len(rows) for rows in free], had, int(count), rng), strict=True):
+    for rows, wanted in zip(free, even_counts([len(rows) for rows in free], had, int(count), rng), strict=True):
         if wanted:
             places, weights = stratified(scores[rows], wanted, rng)
             chosen |= dict(zip(rows[places].tolist(), weights.round(6).tolist(), strict=True))

@@ -14,7 +14,7 @@ from rejoinder.meta.ranking import OVER_SETS
 from rejoinder.meta.same_lines import Common
 from rejoinder.meta.standings import Standing
 from rejoinder.stats.figure import NONE, NOTHING, Figure
-from rejoinder.stats.independent import mean_of_independent
+from rejoinder.stats.resamples import mean_of_independent
 
 CEILING, ONE_RATER = "ceiling", "one rater"
 

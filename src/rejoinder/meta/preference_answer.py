@@ -16,7 +16,7 @@ from rejoinder.meta.preference_results import (
     Preference,
     Statistic,
 )
-from rejoinder.stats.written import interval, so_many
+from rejoinder.stats.figure import interval, pluralize
 
 
 def answer(study: PairStudy) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ def _of_set(study: PairStudy, dataset: str) -> list[str]:
 def _headline(study: PairStudy, lead: Preference, tried: int) -> str:
     """Whether any scorer is shown to agree, and which."""
     share = interval(lead, share=True)
-    figure = f"takes the reply that they prefer in {share} of {so_many(lead.n)}, where chance takes 50 %."
+    figure = f"takes the reply that they prefer in {share} of {pluralize(lead.n)}, where chance takes 50 %."
     if not shown(lead) and tried > 1:
         return f"No scorer is shown to agree with people's choices: the best, {lead.scorer}, {figure}"
     if not shown(lead):
@@ -86,7 +86,7 @@ def _by_length(study: PairStudy, lead: Preference) -> list[str]:
         return []
     of_longer, of_shorter = (interval(one, share=True) for one in (longer, shorter))
     return [
-        f"Where people prefer the longer reply {lead.scorer} takes it in {of_longer} of {so_many(longer.n)}; "
+        f"Where people prefer the longer reply {lead.scorer} takes it in {of_longer} of {pluralize(longer.n)}; "
         f"where they prefer the shorter, in {of_shorter} of {shorter.n:,}."
     ]
 
@@ -96,7 +96,7 @@ def _people(study: PairStudy, lead: Preference) -> list[str]:
     person = next((row for row in study.rows(lead.dataset) if row.kind == "people"), None)
     if person is None:
         return ["How far people agree with each other is not known: no pair has several votes."]
-    figure = f"{interval(person, share=True)} of {so_many(person.n)}"
+    figure = f"{interval(person, share=True)} of {pluralize(person.n)}"
     return [f"For orientation: one rater against the others (their splits count half) gives {figure}."]
 
 

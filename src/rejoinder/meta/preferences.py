@@ -51,12 +51,9 @@ from rejoinder.scoring.catalog import choose_scorers, load_scorer, load_scorers
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
 from rejoinder.scoring.unscored import nothing_scored
-from rejoinder.stats.arrays import number_of
-from rejoinder.stats.cluster_means import FLIPS, Mean, cluster_means
-from rejoinder.stats.figure import NONE
-from rejoinder.stats.sampling import Sampling
-from rejoinder.stats.significance import adjusted
-from rejoinder.stats.written import so_many
+from rejoinder.stats.figure import NONE, pluralize
+from rejoinder.stats.permutation import FLIPS, Mean, adjusted, cluster_means
+from rejoinder.stats.resamples import Sampling, number_of
 from rejoinder.text.normalize import visible
 
 _NULL: Mapping[Statistic, float] = {ACCURACY: CHANCE, OF_LONGER: CHANCE, OF_SHORTER: CHANCE, LESS_LENGTH: 0.0}
@@ -316,7 +313,7 @@ def _asks(one: _Chooser, of_longer: FloatArray) -> Iterator[tuple[_Chooser, Stat
 def _row(judged: _PairSet, one: _Chooser, statistic: Statistic, mean: Mean, sampling: Sampling) -> Preference:
     """One figure; p is not adjusted yet."""
     unscored = 0 if one.kind == "people" else judged.count(judged.decided & np.isnan(one.right))
-    why = f"{so_many(unscored)} without two scores, most often: {one.why_not}" if unscored else ""
+    why = f"{pluralize(unscored)} without two scores, most often: {one.why_not}" if unscored else ""
     return Preference.of(
         mean,
         dataset=judged.name,

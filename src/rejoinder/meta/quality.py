@@ -24,11 +24,9 @@ from rejoinder.scorer import FloatArray, Scorer, ScorerLike, Scores, Signature, 
 from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.scoring.explained import explanations, facts_warning, is_explained
-from rejoinder.stats.arrays import IntArray
-from rejoinder.stats.cluster_means import cluster_means
 from rejoinder.stats.figure import NONE, Figure
-from rejoinder.stats.independent import mean_of_independent
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.permutation import cluster_means
+from rejoinder.stats.resamples import IntArray, Sampling, mean_of_independent
 
 FEWEST = 5  # contexts that are resampled: of four, all means that can be drawn hold the truth in 88 % of cases only
 

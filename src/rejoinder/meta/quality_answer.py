@@ -7,7 +7,7 @@ from textwrap import shorten
 from rejoinder.meta.domain import advice, without_domain
 from rejoinder.meta.quality import Quality
 from rejoinder.scoring.noted import noted
-from rejoinder.stats.written import interval, so_many
+from rejoinder.stats.figure import interval, pluralize
 
 _TURNS = 3  # of a context that are shown: the last
 _LONGEST = 160  # characters of a text
@@ -44,7 +44,7 @@ def _measured(found: Quality) -> str:
         return f"no score by {found.scorer}"
     if found.replies == 1:
         return f"score {interval(found, 2)} by {found.scorer}"
-    of = f"{so_many(found.n, 'reply', 'replies')} to {so_many(found.contexts, 'context')}"
+    of = f"{pluralize(found.n, 'reply', 'replies')} to {pluralize(found.contexts, 'context')}"
     return f"mean score {interval(found, 2)} by {found.scorer} of {of}"
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rejoinder.meta.agreement import Agreement, pool_counts
+from rejoinder.meta.agreement import Agreement, pool_resamples
 from rejoinder.meta.scored_set import ScoredSet
-from rejoinder.stats.paired import mean_correlation
+from rejoinder.stats.correlation import mean_correlation
 
 OVER_SETS = "mean over data sets"
 
@@ -24,10 +24,10 @@ def ranking_of(scored: ScoredSet) -> dict[str, float]:
 
 def means_over_sets(pool: ScoredSet) -> tuple[Agreement, ...]:
     """The mean over the data sets of a pool of the correlation inside each, best first."""
-    rated, counts = pool.rated, pool_counts(pool.rated, pool.sampling)
+    rated, resamples = pool.rated, pool_resamples(pool.rated, pool.sampling)
     rows = []
     for name, values in pool.scores.items():
-        found = mean_correlation("pearson", values, rated.ratings, rated.sets, rated.contexts, counts)
+        found = mean_correlation("pearson", values, rated.ratings, rated.sets, resamples)
         rows.append(
             Agreement.of(
                 found,
@@ -36,7 +36,7 @@ def means_over_sets(pool: ScoredSet) -> tuple[Agreement, ...]:
                 level="turn",
                 statistic="pearson",
                 unscored=len(values) - found.n,
-                contexts=len(counts),
+                contexts=rated.clusters,
                 method=f"pearson, mean over {found.parts} data sets; {pool.sampling.resamples} resamples of contexts",
                 seed=pool.sampling.seed,
                 reason="" if found.parts else "no data set has a correlation",

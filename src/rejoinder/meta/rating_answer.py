@@ -8,8 +8,7 @@ from statistics import NormalDist
 from rejoinder.humans.agreement import LEAST, RaterAgreement
 from rejoinder.meta.rating_results import RatingStudy, SetRatings
 from rejoinder.meta.verdict import LEVEL
-from rejoinder.stats.figure import Figure
-from rejoinder.stats.written import interval, number, so_many
+from rejoinder.stats.figure import Figure, interval, number, pluralize
 
 # What Landis and Koch (1977) call a kappa, up to which value.
 _WORDS = ((0.0, "no"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"), (1.0, "almost perfect"))
@@ -40,7 +39,7 @@ def _of_set(one: SetRatings, study: RatingStudy) -> Iterator[str]:
         names = ", ".join(who.rater for who in one.excluded[:5])
         more = f" and {len(one.excluded) - 5} more" if len(one.excluded) > 5 else ""
         yield (
-            f"{so_many(len(one.excluded), 'rater')} of {one.agreement.raters} {_are(len(one.excluded))} left out by "
+            f"{pluralize(len(one.excluded), 'rater')} of {one.agreement.raters} {_are(len(one.excluded))} left out by "
             f"rule ({names}{more}); with them alpha is {interval(one.agreement.alpha_interval)}."
         )
     if one.chance is not None:
@@ -50,9 +49,10 @@ def _of_set(one: SetRatings, study: RatingStudy) -> Iterator[str]:
             f"give alpha {alpha} (mean of {chance.shuffles} shuffles of each line's ratings among its raters)."
         )
     yield from _against(one.agreement)
-    unsure = f"; {so_many(one.unsure, 'line')} without, as the least sure" if one.unsure else ""
+    unsure = f"; {pluralize(one.unsure, 'line')} without, as the least sure" if one.unsure else ""
     yield from _stand_ins(one, study)
-    yield f"{so_many(one.rated, 'line')} {'has' if one.rated == 1 else 'have'} a rating by {study.aggregation}{unsure}."
+    have = "has" if one.rated == 1 else "have"
+    yield f"{pluralize(one.rated, 'line')} {have} a rating by {study.aggregation}{unsure}."
 
 
 def _against(found: RaterAgreement) -> Iterator[str]:
@@ -86,7 +86,7 @@ def _stand_ins(one: SetRatings, study: RatingStudy) -> Iterator[str]:
         if found.reason:
             yield f"Whether {found.scorer} may stand in for a rater is not known: {found.reason}."
             continue
-        beats = f"it beats {round(found.winning.value * found.winning.n)} of {so_many(found.winning.n, 'rater')}"
+        beats = f"it beats {round(found.winning.value * found.winning.n)} of {pluralize(found.winning.n, 'rater')}"
         verdict = f"{found.scorer} {'may' if found.passes else 'may not'} stand in for a rater{known}"
         yield f"{verdict}: {beats} by the alternative annotator test, epsilon {found.epsilon:g}."
         if found.passes and nothing is not None and nothing.passes:
@@ -106,7 +106,7 @@ def _agreement(found: RaterAgreement) -> str:
     """How far those who count agree."""
     alpha = _first(found.alpha_interval, found.icc_1)
     name = "Krippendorff's alpha (interval)" if alpha is found.alpha_interval else "ICC(1)"
-    who = so_many(found.raters, "rater") if found.named else f"up to {found.raters} unnamed raters a line"
+    who = pluralize(found.raters, "rater") if found.named else f"up to {found.raters} unnamed raters a line"
     mean = f"; of the mean of a line's ratings ICC(1, k) {interval(found.icc_1k)}" if found.icc_1k.known else ""
     return f"{who} {_show(alpha)} beyond chance: {name} {interval(alpha)}{mean}."
 

@@ -14,8 +14,7 @@ from rejoinder.humans.rated_set import PEOPLE
 from rejoinder.meta.frames import FORMAT_VERSION, results_frame
 from rejoinder.meta.replacement import Alternative
 from rejoinder.scorer import Signature
-from rejoinder.stats.figure import Figure, plain
-from rejoinder.stats.rows import rows_of
+from rejoinder.stats.figure import Figure, plain, rows_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,10 +27,8 @@ from rejoinder.meta.replacement import EPSILON, MEAN_RATING, Alternative, altern
 from rejoinder.scorer import Advance, ScorerLike, Scores, ignore, run
 from rejoinder.scoring.catalog import choose_scorers, columns_of, listed, load_scorers
 from rejoinder.scoring.dialogue import as_rated
-from rejoinder.stats.arrays import FloatArray, number_of, renumbered
-from rejoinder.stats.bootstrap import group_means, percentile_interval
-from rejoinder.stats.kappa import Weighting
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.agreement import Weighting
+from rejoinder.stats.resamples import FloatArray, Sampling, number_of, percentile_interval, renumbered
 
 ASIDE = "set_aside"
 """The key under which a line keeps the ratings that do not count, with why."""
@@ -301,15 +299,14 @@ def _systems(raters: Raters, made: Aggregated, values: FloatArray, sampling: Sam
     if len(numbers) < 2:
         return ()
     contexts = renumbered(rated.contexts[own])
-    counts = sampling.counts(int(contexts.max()) + 1, rated.name, "systems")
-    drawn = group_means(made.values[own], systems.astype(np.int64), contexts, counts.astype(np.float64))
+    drawn = sampling.draw(contexts, rated.name, "systems").means(made.values[own], systems.astype(np.int64))
     rows = []
     for system in range(len(numbers)):
         lines = own[systems == system]
         given = raters.ratings[lines]
         given = given[np.isfinite(given)]
         own_contexts = number_of(renumbered(rated.contexts[lines]))
-        mean = percentile_interval(drawn[system], own_contexts, value=float(made.values[lines].mean()), unit="context")
+        mean = percentile_interval(drawn[system], own_contexts)
         rows.append(
             RatedSystem.of(
                 mean,

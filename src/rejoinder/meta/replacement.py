@@ -18,7 +18,7 @@ Shapes: N lines, R ratings of a line, J raters tested, G contexts, B resamples, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -27,12 +27,19 @@ from rejoinder.data.values import is_number
 from rejoinder.errors import UsageError
 from rejoinder.humans.agreeing import MOST_VALUES
 from rejoinder.humans.raters import Raters
-from rejoinder.stats.arrays import BoolArray, FloatArray, IntArray, number_of, numbers_of, renumbered
-from rejoinder.stats.bootstrap import percentile_interval
 from rejoinder.stats.correlation import SMALLEST_P
-from rejoinder.stats.figure import NONE, Figure, written_as
-from rejoinder.stats.sampling import Sampling
-from rejoinder.stats.significance import adjusted
+from rejoinder.stats.figure import Figure, written_as
+from rejoinder.stats.permutation import adjusted
+from rejoinder.stats.resamples import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Sampling,
+    number_of,
+    numbers_of,
+    percentile_interval,
+    renumbered,
+)
 from rejoinder.stats.splits import fold_groups
 
 EPSILON = 0.1
@@ -216,12 +223,9 @@ def _by_rater(
     contexts = raters.rated.contexts[met.lines]
     of_each = numbers_of(contexts, groups.astype(np.int64)).tolist()
 
-    def interval(row: FloatArray, clusters: int) -> Figure:
-        return percentile_interval(row[1:], clusters, value=float(row[0]), unit="context")
-
     rows = tuple(
         AgainstRater.of(
-            interval(draws[row], of_each[row]),
+            percentile_interval(draws[row], of_each[row]),
             rater=raters.names[number],
             n=int((groups == row).sum()),
             rater_share=float(met.rater[groups == row].mean()),
@@ -231,22 +235,12 @@ def _by_rater(
         )
         for row, number in enumerate(numbers.tolist())
     )
-    return rows, Figure.of(interval(np.nanmean(draws, axis=0), len(np.unique(contexts))), n=len(met.lines))
+    return rows, replace(percentile_interval(np.nanmean(draws, axis=0), len(np.unique(contexts))), n=len(met.lines))
 
 
 def _shares(met: _Compared, groups: IntArray, raters: Raters, sampling: Sampling) -> FloatArray:
     """[J, 1 + B] the share of each rater's lines on which the scorer has the advantage: of the data, then resamples."""
-    from scipy.sparse import coo_array
-
-    contexts = raters.rated.contexts
-    clusters = number_of(contexts)
-    drawn = sampling.counts(clusters, raters.rated.name, "stand-in").astype(np.float64)
-    counts = np.hstack([np.ones((clusters, 1)), drawn])
-    where, shape = (groups, contexts[met.lines]), (number_of(groups), clusters)
-    won = coo_array((met.scorer, where), shape=shape).tocsr() @ counts
-    of = coo_array((np.ones(len(groups)), where), shape=shape).tocsr() @ counts
-    shares: FloatArray = np.divide(won, of, out=np.full(won.shape, NONE), where=of > 0)
-    return shares
+    return sampling.draw(raters.rated.contexts, raters.rated.name, "stand-in").at(met.lines).means(met.scorer, groups)
 
 
 def _p(ahead: FloatArray, epsilon: float) -> float:

@@ -13,14 +13,12 @@ import numpy as np
 
 from rejoinder.humans.ceiling import people_of
 from rejoinder.humans.rated_set import RatedSet
-from rejoinder.meta.agreement import pool_counts
+from rejoinder.meta.agreement import pool_resamples
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.arrays import IntArray
-from rejoinder.stats.correlation import pearson
+from rejoinder.stats.correlation import mean_correlation, pearson
 from rejoinder.stats.figure import NOTHING, Figure
-from rejoinder.stats.independent import mean_of_independent
-from rejoinder.stats.paired import mean_correlation
+from rejoinder.stats.resamples import IntArray, mean_of_independent
 
 
 @dataclass(frozen=True)
@@ -68,15 +66,14 @@ def on_same_lines(pool: ScoredSet, scores: Mapping[str, FloatArray]) -> Common:
     found = common_lines([member.rated for member in pool.members], scores) if scores else []
     if not found:
         return Common()
-    rated, counts, seed = pool.rated, pool_counts(pool.rated, pool.sampling), pool.sampling.seed
+    rated, seed = pool.rated, pool.sampling.seed
     places = np.concatenate([one.places[rows] for one, rows in found])
     own = np.searchsorted(rated.places, places)
-    figures = {}
-    for name, values in scores.items():
-        one = mean_correlation(
-            "pearson", values[places], rated.ratings[own], rated.sets[own], rated.contexts[own], counts
-        )
-        figures[name] = Figure.of(one)
+    resamples = pool_resamples(rated, pool.sampling).at(own)
+    figures = {
+        name: Figure.of(mean_correlation("pearson", values[places], rated.ratings[own], rated.sets[own], resamples))
+        for name, values in scores.items()
+    }
     people = [people_of(one.at(rows), seed) for one, rows in found]
     known = [one for one in people if not one.reason]
     return Common(

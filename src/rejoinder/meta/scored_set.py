@@ -11,7 +11,7 @@ from rejoinder.humans.rated_set import RatedSet
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.yardsticks import Kind
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 
 T = TypeVar("T")
 

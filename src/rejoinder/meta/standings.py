@@ -13,9 +13,9 @@ from rejoinder.meta.verdict import Verdict, verdicts_apart
 from rejoinder.meta.within_system import mean_within, within_system
 from rejoinder.meta.yardsticks import OF_SET, Kind
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.chance import chance_band
+from rejoinder.stats.correlation import chance_band
 from rejoinder.stats.figure import Figure, written_as
-from rejoinder.stats.pairwise import calibrated_accuracy
+from rejoinder.stats.ranking import pair_accuracy
 
 MOST_PAIRED = 2000  # lines; all pairs of more take too long
 
@@ -93,7 +93,7 @@ def _accuracy(scores: FloatArray, ratings: FloatArray) -> Figure:
     """The share of pairs of lines put in people's order, unless there are too many."""
     if len(scores) > MOST_PAIRED:
         return Figure(reason=f"not worked out for more than {MOST_PAIRED:,} lines")
-    return calibrated_accuracy(scores, ratings)
+    return pair_accuracy(scores, ratings)
 
 
 def _by_chance(pooled: Agreement, band: Figure) -> Agreement:

@@ -36,7 +36,7 @@ from rejoinder.scoring.dialogue import as_rated
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
 from rejoinder.scoring.unscored import nothing_scored, unread
-from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.resamples import Sampling
 
 
 def study(

@@ -12,10 +12,15 @@ from rejoinder.humans.rated_set import NO_SYSTEM, PEOPLE
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.arrays import number_of, numbers_of, renumbered
-from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
 from rejoinder.stats.figure import NONE, Figure, written_as
-from rejoinder.stats.pairwise import rank_clusters, soft_pairwise_accuracy, system_p_values
+from rejoinder.stats.ranking import rank_clusters, soft_pairwise_accuracy, system_p_values
+from rejoinder.stats.resamples import (
+    Resamples,
+    number_of,
+    numbers_of,
+    percentile_interval,
+    renumbered,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,10 +79,9 @@ def systems_of(scored: ScoredSet) -> Systems:
     ratings = _by_context(rated.ratings[known], systems, contexts)
     rng = sampling.generator(rated.name, "systems")
     swaps = max(sampling.resamples, 100)  # groups of systems are told where no intervals are asked for, too
-    counts = cluster_counts(number_of(contexts), sampling.resamples, rng).astype(np.float64)
-    drawn = group_means(rated.ratings[known], systems, contexts, counts)
+    drawn = Resamples.draw(contexts, sampling.resamples, rng).means(rated.ratings[known], systems)
     of_each = zip(drawn, numbers_of(contexts, systems).tolist(), strict=True)
-    intervals = [percentile_interval(row, own, unit="context") for row, own in of_each]
+    intervals = [percentile_interval(row, own) for row, own in of_each]
     means = [float(rated.ratings[known][systems == s].mean()) for s in range(len(names))]
     clusters = rank_clusters(np.array(means), system_p_values(ratings, rng, swaps))
     rows = [

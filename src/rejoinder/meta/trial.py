@@ -21,13 +21,11 @@ from rejoinder.judges.many import Manner, folds_of, scores_of
 from rejoinder.meta.alternatives import Column, FoldLines, Role, alternatives
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.scorer import Advance, FloatArray, ignore
-from rejoinder.stats.arrays import IntArray, number_of, renumbered
-from rejoinder.stats.bootstrap import percentile_interval
+from rejoinder.stats.correlation import Statistic, mean_correlations
 from rejoinder.stats.figure import NOTHING, Figure
-from rejoinder.stats.paired import Statistic, mean_correlations, two_sided
-from rejoinder.stats.power import items_needed, pilot_of_correlations
-from rejoinder.stats.sampling import Sampling
-from rejoinder.stats.significance import adjusted
+from rejoinder.stats.permutation import adjusted
+from rejoinder.stats.resamples import IntArray, Sampling, number_of, percentile_interval, renumbered, two_sided
+from rejoinder.stats.splits import items_needed, pilot_of_correlations
 
 # A forecast beyond so many times the lines that there are says nothing but that the two are alike.
 FARTHEST = 50
@@ -176,10 +174,10 @@ def _judged(
     own, table = own.of(rows), table[rows]
     contexts = renumbered(own.contexts)
     clusters = number_of(contexts)
-    counts = Sampling(resamples, seed).counts(clusters, "trial", "trial")
+    draws = Sampling(resamples, seed).draw(contexts, "trial", "trial")
     parts = own.sets * (int(own.folds.max(initial=0)) + 1) + own.folds
     drawn = {  # [1 + B, K] each
-        name: mean_correlations(name, table, own.ratings, parts, contexts, counts) for name in _STATISTICS
+        name: mean_correlations(name, table, own.ratings, parts, draws) for name in _STATISTICS
     }
     if not np.isfinite(drawn["spearman"][0]).all():
         return Trial(seed=seed, reason="there is no correlation inside the folds")
@@ -207,7 +205,7 @@ def _candidates(
 ) -> tuple[Candidate, ...]:
     """The candidates with their figures, from the correlations of all, [1 + B, K] by statistic."""
     spearman, pearson = drawn["spearman"], drawn["pearson"]
-    p = adjusted([two_sided(values, clusters) for values in spearman[1:].T], "holm").tolist()
+    p = adjusted([two_sided(values, clusters) for values in spearman.T], "holm").tolist()
     trivial = [place for place, column in enumerate(columns) if column.role == "baseline"]
     found = []
     for place, column in enumerate(columns):
@@ -232,12 +230,12 @@ def _candidates(
 
 def _figure(values: FloatArray, clusters: int) -> Figure:
     """A figure from its value as it is and over the resamples, [1 + B]."""
-    return percentile_interval(values[1:], clusters, value=float(values[0]))
+    return percentile_interval(values, clusters)
 
 
 def _ahead(drawn: FloatArray, one: int, other: int, clusters: int) -> bool:
     """Whether one candidate is shown to be ahead of another, by their places."""
-    return bool(percentile_interval(drawn[1:, one] - drawn[1:, other], clusters).low > 0)
+    return bool(percentile_interval(drawn[:, one] - drawn[:, other], clusters).low > 0)
 
 
 def _recommended(candidates: Sequence[Candidate], drawn: FloatArray, clusters: int) -> tuple[Role, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rejoinder.meta.trial import Candidate, Trial
 from rejoinder.meta.verdict import IF_HIGH_IS_GOOD, TURN_RATINGS
-from rejoinder.stats.written import interval, rounded
+from rejoinder.stats.figure import interval, rounded
 
 _HELP = (
     "What may help: several raters a reply, ratings that spread over the whole scale, another encoder (-e), more rated "

@@ -11,7 +11,7 @@ import numpy as np
 
 from rejoinder.meta.agreement import Agreement
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.significance import adjusted
+from rejoinder.stats.permutation import adjusted
 
 Verdict = Literal["agrees", "not shown", "reversed", "no correlation", "out of domain"]
 LEVEL = 0.05

@@ -8,9 +8,8 @@ from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.arrays import IntArray, renumbered
-from rejoinder.stats.sampling import Sampling
-from rejoinder.stats.within import within_correlations
+from rejoinder.stats.correlation import within
+from rejoinder.stats.resamples import IntArray, Sampling, renumbered
 
 
 def within_system(scored: ScoredSet, name: str) -> Agreement:
@@ -38,8 +37,7 @@ def mean_within(
     """The mean Pearson correlation inside groups, of the lines where `values` [N] is finite."""
     usable = np.flatnonzero(np.isfinite(values))
     lines, own = rated.at(usable), renumbered(groups[usable])
-    counts = sampling.counts(lines.clusters, rated.name, "within systems")
-    found = within_correlations(values[usable], lines.ratings, own, lines.contexts, counts, ["pearson"])["pearson"]
+    found = within(values[usable], lines.ratings, own, sampling.draw(lines.contexts, rated.name, "within systems"))
     how = f"95% expanded percentile interval, {sampling.resamples} resamples of contexts"
     return Agreement.of(
         found,
@@ -50,6 +48,6 @@ def mean_within(
         n=len(usable),
         unscored=len(rated) - len(usable),
         contexts=lines.clusters,
-        method=f"{statistic}; mean of {found.groups}; {how}",
+        method=f"{statistic}; mean of {found.parts}; {how}",
         seed=sampling.seed,
     )

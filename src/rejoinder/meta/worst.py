@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rejoinder.data.chat import NO_ANSWER
 from rejoinder.example import UNANSWERED, Example
 from rejoinder.scorer import Card, FloatArray, Scores, missing_need
-from rejoinder.stats.arrays import BoolArray, IntArray
+from rejoinder.stats.resamples import BoolArray, IntArray
 
 
 class Filled(NamedTuple):

@@ -13,9 +13,8 @@ from rejoinder.annotation.answers import Answer, all_answers, all_raters, assign
 from rejoinder.annotation.collected import RaterRecord, rater_records
 from rejoinder.annotation.design import Question
 from rejoinder.annotation.study import Study
-from rejoinder.stats.alpha import krippendorff_alpha
+from rejoinder.stats.agreement import krippendorff_alpha, reliability
 from rejoinder.stats.figure import Figure
-from rejoinder.stats.reliability import reliability
 
 _COMMENTS = 50  # the last of them
 
@@ -116,4 +115,4 @@ def _agreement(answers: list[Answer], question: Question) -> Agreed:
     for place, values in enumerate(rows.values()):
         table[place, : len(values)] = values
     alpha = krippendorff_alpha(table, "nominal" if isinstance(question.scale, str) else "ordinal")
-    return Agreed(alpha, reliability(table).mean, len(answers), len(rows))
+    return Agreed(alpha, float(reliability(table).mean[0]), len(answers), len(rows))

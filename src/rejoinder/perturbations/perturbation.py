@@ -20,7 +20,7 @@ import numpy as np
 
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
-from rejoinder.stats.arrays import blocks
+from rejoinder.stats.resamples import blocks
 from rejoinder.text.scripts import unspaced_script
 
 Rng = np.random.Generator

@@ -20,8 +20,13 @@ from rejoinder.report.cells import count, measured, nothing, plain, share
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.document import Block, Case, Cases, Cell, Document, KeyFigure, Picture, Prose, Section, Table
 from rejoinder.report.markdown import body
-from rejoinder.stats.figure import Figure
-from rejoinder.stats.written import interval, number, percent, so_many
+from rejoinder.stats.figure import (
+    Figure,
+    interval,
+    number,
+    percent,
+    pluralize,
+)
 
 _KINDS = {"judge": "it is fooled", "metric": "it holds", "baseline": "cannot be told"}
 _LOOKS = {"fooled": "judge", "holds": "metric"}
@@ -147,7 +152,7 @@ def _key_figures(found: Audit) -> list[KeyFigure]:
         most = max(fooled, key=lambda one: one.value)
         figures.append(KeyFigure.of(most, most.family, most.about, share=True))
     said = "reply" if found.examples == 1 else "replies"
-    return [*figures, KeyFigure(f"{found.examples:,}", "", said, f"to {so_many(found.contexts, 'context')}")]
+    return [*figures, KeyFigure(f"{found.examples:,}", "", said, f"to {pluralize(found.contexts, 'context')}")]
 
 
 def _most_fooled(found: Audit) -> list[Result]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rejoinder.auditing.geometry import Breadth, Cone
 from rejoinder.report.cells import count, measured, plain
 from rejoinder.report.document import Block, Cell, Prose, Table
-from rejoinder.stats.written import interval, number, percent
+from rejoinder.stats.figure import interval, number, percent
 
 _SPACES = {"encoder": "encoder's", "head": "projected"}
 

@@ -15,7 +15,7 @@ from rejoinder.report.tables import text_table
 from rejoinder.responders import KINDS as RESPONDERS
 from rejoinder.scorer import Card, Scorer, Scores, run, signature_of
 from rejoinder.scoring.catalog import list_entries, load_scorer
-from rejoinder.stats.written import number
+from rejoinder.stats.figure import number
 
 # What each group is for, and where there is more.
 _GROUPS = {

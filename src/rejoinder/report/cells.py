@@ -5,8 +5,14 @@ from __future__ import annotations
 import math
 
 from rejoinder.report.document import Cell
-from rejoinder.stats.figure import Figure
-from rejoinder.stats.written import DASH, interval, number, p_value, percent
+from rejoinder.stats.figure import (
+    DASH,
+    Figure,
+    interval,
+    number,
+    p_value,
+    percent,
+)
 
 
 def nothing(why: str = "") -> Cell:

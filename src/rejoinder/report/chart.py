@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-from rejoinder.stats.figure import Figure
-from rejoinder.stats.written import number
-from rejoinder.stats.written import percent as share
+from rejoinder.stats.figure import Figure, number
+from rejoinder.stats.figure import percent as share
 
 _WIDEST_NAME = 26  # characters; a longer name takes two lines
 _FAR = 45.0  # percent of the axis; what is named beyond has its name on the left

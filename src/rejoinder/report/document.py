@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from rejoinder.stats.figure import Figure
-from rejoinder.stats.written import interval
+from rejoinder.stats.figure import Figure, interval
 
 _SIGNS = frozenset("0123456789.,[]<–± -+%")
 

@@ -9,7 +9,7 @@ from rejoinder.meta.estimates import Estimate, Estimates
 from rejoinder.report.cells import count, measured, nothing, p
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.document import Cell, Document, KeyFigure, Picture, Prose, Section, Table
-from rejoinder.stats.written import interval, rounded
+from rejoinder.stats.figure import interval, rounded
 
 _QUESTION = "What would people say of these systems?"
 _ALONE, _WORTH, _PLAN = "by ratings alone", "worth", "ratings needed"

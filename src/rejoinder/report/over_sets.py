@@ -13,8 +13,7 @@ from rejoinder.report.cells import count, measured, nothing
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.document import Cell, Picture, Table
 from rejoinder.report.study_tables import chance_band, figure, named
-from rejoinder.stats.figure import Figure
-from rejoinder.stats.written import number
+from rejoinder.stats.figure import Figure, number
 
 
 def nearness_table(study: FullStudy) -> Table:

@@ -22,8 +22,7 @@ from rejoinder.report.chart import Mark, Point, chart
 from rejoinder.report.document import Cell, Document, KeyFigure, Picture, Prose, Section, Table
 from rejoinder.report.looks import KINDS
 from rejoinder.scoring.noted import noted
-from rejoinder.stats.figure import Figure
-from rejoinder.stats.written import percent, so_many
+from rejoinder.stats.figure import Figure, percent, pluralize
 
 _FOLDED = ("scorer",)
 _AGREEMENT: dict[str | None, str] = {
@@ -67,10 +66,10 @@ def notes_of(study: PairStudy) -> list[str]:
     for card in study.cards:
         name = f"{card.title}: " if len(study.cards) > 1 else ""
         ties = f"; {card.ties:,} of them, ties between people, not counted" if card.ties else ""
-        empty = f"; an empty reply is the worse one ({so_many(card.empty)})" if card.empty else ""
+        empty = f"; an empty reply is the worse one ({pluralize(card.empty)})" if card.empty else ""
         several = f"; {card.lines:,} lines hold them: what several say of one pair is averaged"
         again = several if card.lines > card.pairs else ""
-        said.append(f"{name}{so_many(card.pairs)} of {so_many(card.contexts, 'context')}{ties}{empty}{again}.")
+        said.append(f"{name}{pluralize(card.pairs)} of {pluralize(card.contexts, 'context')}{ties}{empty}{again}.")
         said += _unscored(study, card, name)
     replies = 2 * sum(card.lines for card in study.cards)
     notes = without_domain(study.notes, chain.from_iterable(study.out_of_domain.values()))

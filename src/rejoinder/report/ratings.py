@@ -11,8 +11,7 @@ from rejoinder.meta.replacement import Alternative
 from rejoinder.report.cells import count, measured, nothing, p, plain, share
 from rejoinder.report.chart import Mark, Point, chart
 from rejoinder.report.document import Block, Case, Cases, Cell, Document, KeyFigure, Picture, Prose, Section, Table
-from rejoinder.stats.figure import Figure
-from rejoinder.stats.written import so_many
+from rejoinder.stats.figure import Figure, pluralize
 
 PAIRS = 30  # rows of a table of pairs
 _RATERS = 50  # rows of a table of raters that a scorer is set against
@@ -74,18 +73,18 @@ def notes_of(found: RatingStudy) -> list[str]:
     said = list(found.names)
     if found.checks:
         verb = "checks attention and is" if found.checks == 1 else "check attention and are"
-        said.append(f"{so_many(found.checks, 'line')} {verb} in no figure.")
+        said.append(f"{pluralize(found.checks, 'line')} {verb} in no figure.")
     if found.unrated:
-        said.append(f"{so_many(found.unrated, 'line')} without a single rating.")
+        said.append(f"{pluralize(found.unrated, 'line')} without a single rating.")
     for one in found.sets:
         agreed = one.agreement
         if agreed.again:
             said.append(
-                f"{one.title}: {so_many(agreed.again, 'rating')} left out, of lines that their rater had rated."
+                f"{one.title}: {pluralize(agreed.again, 'rating')} left out, of lines that their rater had rated."
             )
         if agreed.nameless:
             said.append(
-                f"{one.title}: {so_many(agreed.nameless, 'rating')} without a rater left out beside named ones."
+                f"{one.title}: {pluralize(agreed.nameless, 'rating')} without a rater left out beside named ones."
             )
         if not agreed.named and not agreed.reason:
             said.append(f"{one.title}: raters are not named; the ratings of one place in the lines stand for one.")
@@ -128,7 +127,7 @@ def _picture(one: SetRatings) -> Picture | None:
     drawn = chart("Raters", points, [Mark("chance", Figure(value=0.0))], axis="Quadratic kappa with the other raters")
     return Picture(
         drawn,
-        f"{so_many(len(rows), 'rater')}, of whom {len(out)} do not count.",
+        f"{pluralize(len(rows), 'rater')}, of whom {len(out)} do not count.",
         {"judge": "counts", "baseline": "left out"},
         {"mark": "agreement by chance"},
     )

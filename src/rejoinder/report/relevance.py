@@ -11,8 +11,7 @@ from rejoinder.report.audit import case_of
 from rejoinder.report.cells import count, measured, nothing
 from rejoinder.report.chart import Mark, Point, chart
 from rejoinder.report.document import Cases, Cell, Document, KeyFigure, Picture, Prose, Section, Table
-from rejoinder.stats.figure import Figure
-from rejoinder.stats.written import interval
+from rejoinder.stats.figure import Figure, interval
 
 
 def relevance_document(found: Relevance, files: Sequence[str] = (), command: str = "") -> Document:

@@ -14,7 +14,7 @@ from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.noted import noted
 from rejoinder.scoring.scoring import Tally
 from rejoinder.scoring.withholding import INSTEAD
-from rejoinder.stats.written import number
+from rejoinder.stats.figure import number
 
 SHOWN = 20
 _LONGEST, _REASONS, _WORST = 48, 3, 3

@@ -15,7 +15,7 @@ from rejoinder.report.over_sets import left_out_picture, left_out_table, nearnes
 from rejoinder.report.study_pictures import blind, key_figures, of_lines, of_scorers, of_set, of_systems
 from rejoinder.report.study_tables import data_table, tables_of
 from rejoinder.scoring.noted import noted
-from rejoinder.stats.rows import rows_of
+from rejoinder.stats.figure import rows_of
 
 _SPARE = ("Spearman [low, high]", "n", "sets")
 _AGREES = {

@@ -19,8 +19,7 @@ from rejoinder.report.document import Gallery, KeyFigure, Picture
 from rejoinder.report.looks import KINDS
 from rejoinder.report.svg import scatter, systems
 from rejoinder.stats.correlation import FEWEST
-from rejoinder.stats.figure import Figure
-from rejoinder.stats.written import interval, number
+from rejoinder.stats.figure import Figure, interval, number
 
 _TREND = {0.1: "hardly a trend", 0.3: "a weak trend", 0.5: "a clear trend", 1.01: "a strong trend"}  # up to this size
 _SHOWN: Mapping[Verdict, str] = {

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.stats.arrays import FloatArray, IntArray
+from rejoinder.stats.resamples import FloatArray, IntArray
 
 RESTARTS = 10
 ITERATIONS = 50

@@ -1,83 +1,330 @@
-"""Pearson correlations of many scorers with the same ratings, over the same resamples.
+"""Clusters of lines, and the bootstrap that draws whole clusters with replacement.
 
-Drawn together, the correlations of two scorers rise and fall together, so the interval of their difference is that of
-the differences, much narrower than two separate intervals suggest.
+Lines of one cluster (a context, a conversation) are not independent, so single lines are never drawn. A statistic is
+computed on each resample, and its interval is between two quantiles of these values. With few clusters the 2.5 % and
+97.5 % quantiles give an interval that is too narrow. Here the quantiles are further out, by as much as corrects the
+interval of a mean (the expanded percentile interval).
 
-Shapes: N lines, G clusters, K scorers, B resamples.
+Shapes: N lines, G clusters, B resamples, S groups. Draws [1 + B] hold the statistic of the data, then of the resamples.
+
+Source: Hesterberg (2015), What Teachers Should Know About the Bootstrap, The American Statistician 69, pages 371-386;
+Davison and Hinkley (1997), Bootstrap Methods and their Application, section 3.8 (whole clusters).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Self
+from zlib import crc32
+
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.stats.arrays import Counts, FloatArray, IntArray, blocks
-from rejoinder.stats.correlation import FEWEST, snap, standardised
-from rejoinder.stats.weighted import CANCELLATION, weighted_pearson
+from rejoinder.errors import UsageError
+from rejoinder.stats.figure import CONFIDENCE, NONE, NOTHING, Figure
 
-BLOCK = 2**20  # numbers in one working array
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+Counts = NDArray[np.uint16]
+
+MOST_RESAMPLES = 100_000
+MOST_DRAWS = 2**30  # two bytes each
+BLOCK = 2**20  # numbers in one working array (8 MiB)
+
+PURPOSES: Mapping[str, tuple[int, ...]] = {
+    "agreement": (),
+    "choices": (),
+    "comparison": (),
+    "trial": (),
+    "assignment": (),
+    "ceiling": (1,),
+    "contrasts": (2,),
+    "length": (3,),
+    "systems": (4,),
+    "within systems": (5,),
+    "pool": (6,),
+    "leave one out": (7,),
+    "attack": (9,),
+    "audited lines": (10,),
+    "geometry": (11,),
+    "reliability": (12,),
+    "bias": (13,),
+    "fit": (14,),
+    "re-ranking": (16,),
+    "next lines": (17,),
+    "quality": (18,),
+    "raters": (25,),
+    "halves of raters": (26,),
+    "models of raters": (27,),
+    "stand-in": (28,),
+    "raters by chance": (29,),
+    "paper": (0,),
+    "paper, swaps": (1,),
+    "paper, kept at random": (2,),
+    "paper, growing shares": (3,),
+    "paper, lines quoted": (4,),
+    "paper, dialogue quoted": (5,),
+    "paper, lines attacked": (6,),
+}
+"""The number of each purpose; a changed number changes published figures.
+
+Purposes without a number never use the same name. The experiments of papers draw without a name: a series of their own.
+"""
 
 
-def paired_resamples(scores: FloatArray, ratings: FloatArray, clusters: IntArray, counts: Counts) -> FloatArray:
-    """[B, K] Pearson correlations of each scorer with the ratings over each resample of clusters.
+# clusters
 
-    The interval of scorer k is `percentile_interval(values[:, k], G)`, that of the difference between two
-    `percentile_interval(values[:, j] - values[:, k], G)`. A scorer with constant scores or one that is not finite has
-    NaN throughout, and so has every scorer where the ratings are like that or there are fewer than three lines.
 
-    The moments of all scorers are summed over clusters once, and one matrix product with the counts gives those of all
-    resamples. Resamples where that would cancel too many digits are worked out on their own.
+def renumbered(labels: NDArray[Any]) -> IntArray:
+    """Return `labels` [N] as numbers from 0 without gaps, in the same order."""
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+def number_of(clusters: NDArray[Any]) -> int:
+    """Return G, the number of `clusters` [N] in [0, G)."""
+    return int(clusters.max(initial=-1)) + 1
+
+
+def numbers_of(clusters: IntArray, groups: IntArray) -> IntArray:
+    """Return [S] the number of different `clusters` [N] in each of S `groups` [N]."""
+    pairs = np.unique(np.stack([groups, clusters]), axis=1)
+    return np.bincount(pairs[0], minlength=number_of(groups)).astype(np.int64)
+
+
+def blocks(width: int, height: int, numbers: int) -> Iterator[slice]:
+    """Yield consecutive slices of `width` columns, each with at most `numbers` numbers in `height` rows."""
+    step = max(1, numbers // max(height, 1))
+    for start in range(0, width, step):
+        yield slice(start, min(start + step, width))
+
+
+# drawing
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """The number of resamples and the seed.
+
+    Each figure draws from a generator of its own, which follows from the seed, the name of the data set and the
+    purpose, so no figure depends on the others or on their order.
+
+    Attributes:
+        resamples: 0 gives no intervals.
+        seed: 0 or more.
+    """
+
+    resamples: int
+    seed: int
+
+    @classmethod
+    def checked(cls, resamples: Any, seed: Any, *, least: int = 0) -> Self:
+        """Return the sampling, or raise a UsageError if a number is out of range.
+
+        Args:
+            resamples: a whole number from `least` to `MOST_RESAMPLES`.
+            seed: a whole number, 0 or more.
+            least: see `resamples`.
+        """
+        if not isinstance(resamples, (int, np.integer)) or not least <= resamples <= MOST_RESAMPLES:
+            raise UsageError(f"resamples is {resamples!r}, expected a whole number from {least} to {MOST_RESAMPLES:,}")
+        if not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise UsageError(f"seed is {seed!r}, expected a whole number, 0 or more")
+        return cls(int(resamples), int(seed))
+
+    def generator(self, drawn_for: str | Sequence[int], purpose: str) -> np.random.Generator:
+        """Return the generator of a figure.
+
+        Args:
+            drawn_for: name of a data set; without names, the number of clusters, or nothing.
+            purpose: a key of `PURPOSES`.
+        """
+        # crc32, because Python's own hash of a text differs from process to process
+        name = [crc32(drawn_for.encode())] if isinstance(drawn_for, str) else drawn_for
+        return np.random.default_rng(np.random.SeedSequence([self.seed, *name, *PURPOSES[purpose]]))
+
+    def draw(self, clusters: IntArray, drawn_for: str | Sequence[int], purpose: str) -> Resamples:
+        """Return resamples of `clusters` [N] from `generator`; none if there are no clusters."""
+        count = self.resamples if len(clusters) else 0
+        return Resamples.draw(clusters, count, self.generator(drawn_for, purpose))
+
+
+@dataclass(frozen=True, eq=False)
+class Resamples:
+    """Resamples of clusters. A cluster that is drawn k times brings each of its lines k times.
+
+    Attributes:
+        clusters: [N] cluster of each line, in [0, G).
+        counts: [G, 1 + B] how often each cluster is drawn; the first column is the data: each once.
+    """
+
+    clusters: IntArray
+    counts: Counts
+
+    @classmethod
+    def draw(cls, clusters: IntArray, resamples: int, rng: np.random.Generator) -> Self:
+        """Return resamples of as many clusters as there are, drawn with replacement.
+
+        Raises:
+            UsageError: they are more than `MOST_DRAWS` together.
+        """
+        size = number_of(clusters)
+        if size * resamples > MOST_DRAWS:
+            memory = f"{2e-9 * size * resamples:,.0f} GB and more"
+            problem = f"{resamples:,} resamples of {size:,} contexts would take {memory}"
+            raise UsageError(f"{problem}. Ask for {MOST_DRAWS // size:,} or fewer")
+        counts = np.ones((size, 1 + resamples), dtype=np.uint16)
+        _fill(counts[:, 1:], rng)
+        return cls(clusters, counts)
+
+    @classmethod
+    def once(cls, clusters: IntArray) -> Self:
+        """Return the data alone, without resamples."""
+        return cls(clusters, np.ones((number_of(clusters), 1), dtype=np.uint16))
+
+    def at(self, rows: NDArray[Any]) -> Resamples:
+        """Return the same resamples of some lines, with their clusters alone."""
+        used, clusters = np.unique(self.clusters[rows], return_inverse=True)
+        counts = self.counts if len(used) == len(self.counts) else self.counts[used]
+        return Resamples(clusters.astype(np.int64), counts)
+
+    @property
+    def size(self) -> int:
+        """G."""
+        return len(self.counts)
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Return [M, 1 + B] the sums of `values` [M, N] over each resample: by cluster, then one matrix product."""
+        return self._times(np.stack([np.bincount(self.clusters, row, self.size) for row in values]))
+
+    def means(self, values: FloatArray, groups: IntArray) -> FloatArray:
+        """Return [S, 1 + B] the mean of `values` [N] over each of S `groups` [N]; NaN if no line of it is drawn.
+
+        Means are rounded to twelve digits, so that equal means tie in whatever order they were summed.
+        """
+        shape = number_of(groups), self.size
+        cells, scale = groups * self.size + self.clusters, float(np.abs(values).max(initial=0.0)) or 1.0
+        sums, lines = (
+            self._times(np.bincount(cells, weights, shape[0] * shape[1]).astype(np.float64).reshape(shape))
+            for weights in (values / scale, None)
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            means: FloatArray = np.round(sums / lines, 12) * scale
+        return means
+
+    def weights(self) -> Iterator[FloatArray]:
+        """Yield [N, b] how often each line is drawn, some resamples at a time."""
+        for block in blocks(self.counts.shape[1], len(self.clusters), BLOCK):
+            yield self.counts[:, block].astype(np.float64)[self.clusters]
+
+    def _times(self, totals: FloatArray) -> FloatArray:
+        """Return [M, 1 + B] the product of `totals` [M, G] with the counts."""
+        parts = blocks(self.counts.shape[1], self.size, BLOCK)
+        return np.concatenate([totals @ self.counts[:, block].astype(np.float64) for block in parts], axis=1)
+
+
+def cluster_counts(clusters: int, resamples: int, rng: np.random.Generator) -> Counts:
+    """Return [G, B] how often each of `clusters` clusters is drawn in each resample; columns sum to G."""
+    counts = np.empty((clusters, resamples), dtype=np.uint16)
+    _fill(counts, rng)
+    return counts
+
+
+def _fill(counts: Counts, rng: np.random.Generator) -> None:
+    """Write to `counts` [G, B] how often each cluster is drawn."""
+    clusters, resamples = counts.shape
+    for block in blocks(resamples, clusters, BLOCK):
+        width = block.stop - block.start
+        drawn = rng.integers(0, clusters, size=(width, clusters)) + clusters * np.arange(width)[:, None]
+        counts[:, block] = np.bincount(drawn.ravel(), minlength=width * clusters).reshape(width, clusters).T
+
+
+# intervals and p
+
+
+def percentile_interval(draws: FloatArray, clusters: int, unit: str = "context") -> Figure:
+    """Return the first of `draws` [1 + B] with its 95 % expanded percentile interval.
+
+    Resamples without a value (NaN) are left out, and `method` counts them. There is no interval, but a reason, without
+    resamples, with fewer than two clusters, and if over half of the resamples have no value.
 
     Args:
-        scores: [N, K].
-        ratings: [N].
-        clusters: [N] cluster of each line, in [0, G).
-        counts: [G, B] from `cluster_counts`.
+        draws: [1 + B].
+        clusters: the number of clusters that the statistic is based on.
+        unit: the name of a cluster in method and reason.
     """
-    resamples = counts.shape[1]
-    values = np.full((resamples, scores.shape[1]), np.nan)
-    if len(ratings) < FEWEST or not _varied(ratings):
-        return values
-    usable = np.flatnonzero([_varied(column) for column in scores.T])
-    if not len(usable):
-        return values
-    moments = _cluster_moments(scores[:, usable].T, ratings, clusters, len(counts))
-    for part in blocks(resamples, len(counts), BLOCK):
-        block = counts[:, part].astype(np.float64)
-        found, doubtful = _correlations(moments @ block, len(usable))
-        for scorer, resample in np.argwhere(doubtful):
-            weights = block[clusters, resample : resample + 1]
-            found[scorer, resample] = weighted_pearson(scores[:, usable[scorer]], ratings, weights)[0]
-        values[part, usable] = found.T
-    return values
+    value, drawn = float(draws[0]), draws[1:]
+    known = drawn[np.isfinite(drawn)]
+    missing = len(drawn) - len(known)
+    reason = ""
+    if not len(drawn):
+        reason = "no interval: no resamples were asked for"
+    elif clusters < 2:
+        reason = f"no interval: there is only one {unit}, and {unit}s are what is resampled"
+    elif 2 * missing > len(drawn):
+        reason = f"no interval: {missing} of {len(drawn)} resamples have no correlation"
+    if reason:
+        return Figure(value=value, method="no interval", reason=reason)
+    tail = expanded_tail(clusters)
+    low, high = np.quantile(known, [tail, 1 - tail])
+    gaps = f", {missing} of them left out for want of a value" if missing else ""
+    method = f"95% expanded percentile interval, {len(drawn)} resamples of {unit}s{gaps}"
+    return Figure(value=value, low=float(low), high=float(high), method=method)
 
 
-def _varied(values: FloatArray) -> bool:
-    """Whether all values are finite and two of them differ."""
-    return bool(np.isfinite(values).all()) and bool((values != values[0]).any())
+@cache
+def expanded_tail(clusters: int) -> float:
+    """Return the share of resamples beyond each end of a 95 % interval, for two or more `clusters`; at most 2.5 %."""
+    return tail_of(clusters / (clusters - 1), clusters - 1)
 
 
-def _cluster_moments(scores: FloatArray, ratings: FloatArray, clusters: IntArray, count: int) -> FloatArray:
-    """[3 + 3 K, G] sums over each cluster of 1, y, y^2, then of x, of x^2 and of x y for every scorer."""
-    x = np.stack([_centred(column) for column in scores])
-    y = _centred(ratings)[None]
-    lines = np.concatenate([np.ones_like(y), y, y * y, x, x * x, x * y])
-    return np.stack([np.bincount(clusters, weights=line, minlength=count) for line in lines])
+def tail_of(inflation: float, freedom: float) -> float:
+    """Return the share of resamples beyond each end of a 95 % interval.
+
+    Args:
+        inflation: the unbiased variance of the statistic as a multiple of its variance over resamples.
+        freedom: degrees of freedom of that variance.
+    """
+    from scipy.special import ndtr, stdtrit
+
+    return float(ndtr(-np.sqrt(inflation) * stdtrit(freedom, (1 + CONFIDENCE) / 2)))
 
 
-def _centred(values: FloatArray) -> FloatArray:
-    """`values` over their range, with mean 0."""
-    scaled = standardised(values)
-    centred: FloatArray = scaled - scaled.mean()
-    return centred
+def two_sided(draws: FloatArray, clusters: int) -> float:
+    """Return the p that matches `percentile_interval` (.05 if that ends at zero); NaN without values or clusters.
+
+    It is the share of resamples beyond zero, one counted in advance, expanded as the interval is.
+
+    Args:
+        draws: [1 + B]; the first does not count.
+        clusters: the number of clusters.
+    """
+    from scipy.special import ndtri, stdtr
+
+    known = draws[1:][np.isfinite(draws[1:])]
+    if not len(known) or clusters < 2:
+        return NONE
+    beyond = min((known <= 0).sum(), (known >= 0).sum())
+    share = min(0.5, (1 + int(beyond)) / (len(known) + 1))
+    return 2 * float(stdtr(clusters - 1, ndtri(share) * np.sqrt((clusters - 1) / clusters)))
 
 
-def _correlations(moments: FloatArray, scorers: int) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """[K, B] correlations from the moments of each resample, and which of them are doubtful."""
-    n, sum_y, sum_yy = moments[:3]
-    sum_x, sum_xx, sum_xy = moments[3:].reshape(3, scorers, -1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        variance_x, variance_y = sum_xx - sum_x**2 / n, sum_yy - sum_y**2 / n
-        values = (sum_xy - sum_x * sum_y / n) / np.sqrt(variance_x * variance_y)
-    doubtful = ~((variance_x > CANCELLATION * sum_xx) & (variance_y > CANCELLATION * sum_yy))
-    return snap(np.where((n >= FEWEST) & np.isfinite(values), values, np.nan)), doubtful
+def mean_of_independent(figures: Sequence[Figure], counts: Sequence[int] | None = None) -> Figure:
+    """Return the mean of S independent figures with its interval, from their intervals alone.
+
+    Args:
+        figures: S figures; without any there is no mean, and without an end of one of them no such end.
+        counts: [S] weight of each; None is 1.
+
+    Source: Zou and Donner (2008), Construction of confidence limits about effect measures: a general approach,
+    Statistics in Medicine 27, pages 1693-1702.
+    """
+    if not figures:
+        return NOTHING
+    values, lows, highs = np.array([(figure.value, *figure.ends) for figure in figures]).T
+    weights = np.ones(len(values)) if counts is None else np.array(counts, dtype=np.float64)
+    mean = float(np.average(values, weights=weights))
+    below, above = (np.sqrt(np.square(weights * (values - end)).sum()) / weights.sum() for end in (lows, highs))
+    return Figure(value=mean, low=mean - float(below), high=mean + float(above))

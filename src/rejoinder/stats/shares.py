@@ -1,54 +1,105 @@
-"""A share, as of wins, with an interval that holds near 0 and 1 and where values come in clusters.
+"""Shares (of wins, of pairs in the right order) with intervals that hold near 0 and 1 and for values in clusters.
 
-Shapes: N values, G clusters.
+Shapes: N values, P good and Q bad things, G clusters.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rejoinder.stats.arrays import FloatArray, number_of
 from rejoinder.stats.figure import CONFIDENCE, NONE, Figure
+from rejoinder.stats.resamples import FloatArray, IntArray, number_of
 
 FEWEST = 3
+_TOO_FEW = f"too few contexts for an interval, {FEWEST} are needed"
 
 
-def share_of_clusters(values: FloatArray, clusters: NDArray[np.int64], rests_on: int | None = None) -> Figure:
-    """The mean of `values` [N] in [0, 1] with an interval over clusters; the ends are NaN with under three of them.
+def share_of_clusters(values: FloatArray, clusters: IntArray, rests_on: int | None = None) -> Figure:
+    """Return the mean of `values` [N] in [0, 1] with an interval over clusters; no interval with under three.
 
     Args:
         values: [N] 0 for a loss, 1 for a win, 1/2 for a tie.
         clusters: [N] cluster of each value, in [0, G).
-        rests_on: how many clusters the share is as sure as, where some tell little; None takes G.
+        rests_on: the number of clusters that count, if some carry little information; None is G.
     """
-    share = float(values.mean()) if len(values) else NONE
-    groups = number_of(clusters)
+    share, groups = float(values.mean()) if len(values) else NONE, number_of(clusters)
     trials = groups if rests_on is None else rests_on
     if trials < FEWEST:
-        why = "" if rests_on is None else f"too few contexts for an interval, {FEWEST} are needed"
-        return Figure(value=share, reason=why)
+        return Figure(value=share, reason="" if rests_on is None else _TOO_FEW)
     sums = np.bincount(clusters, weights=values - share, minlength=groups)
     variance = float((sums**2).sum()) / len(values) ** 2 * groups / (groups - 1)
     return wilson(share, variance, trials, trials - 1)
 
 
 def wilson(share: float, variance: float, clusters: int, freedom: float) -> Figure:
-    """Wilson's interval of a share, with as many trials as would give it the variance that it has over clusters.
+    """Return a share with Wilson's interval, for as many trials as would have the variance that it has over clusters.
 
     Args:
         share: in [0, 1].
-        variance: of the share; where it or the share's own is 0, as many trials are taken as there are clusters.
-        clusters: how many there are.
-        freedom: degrees of freedom of the variance; Student's distribution takes the place of the normal.
+        variance: of the share; if it or that of a single trial is 0, there are as many trials as clusters.
+        clusters: the number of clusters.
+        freedom: degrees of freedom of the variance; the quantile is Student's, not the normal one.
 
     Source: Wilson (1927), Probable inference, the law of succession, and statistical inference.
     """
     from scipy.special import stdtrit
 
-    own = share * (1 - share)
-    trials = own / variance if own > 0 and variance > 0 else float(clusters)
+    single = share * (1 - share)
+    trials = single / variance if single > 0 and variance > 0 else float(clusters)
     t = float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
-    wide = 1 + t * t / trials
-    middle, reach = (share + t * t / (2 * trials)) / wide, t / wide * np.sqrt(own / trials + (t / (2 * trials)) ** 2)
+    width = 1 + t * t / trials
+    middle = (share + t * t / (2 * trials)) / width
+    reach = t / width * np.sqrt(single / trials + (t / (2 * trials)) ** 2)
     return Figure(value=share, low=max(0.0, float(middle - reach)), high=min(1.0, float(middle + reach)))
+
+
+def share_below(values: FloatArray, others: FloatArray) -> FloatArray:
+    """Return [P] the share of `others` [Q] below each of `values` [P]; equal ones count half."""
+    ordered = np.sort(others)
+    below, up_to = (np.searchsorted(ordered, values, side=side) for side in ("left", "right"))
+    shares: FloatArray = (below + up_to) / (2 * len(ordered))
+    return shares
+
+
+def auc(good: FloatArray, bad: FloatArray) -> float:
+    """Return the share of pairs in which the good score is above the bad one; equal ones count half, NaN if no pair."""
+    return float(share_below(good, bad).mean()) if len(good) and len(bad) else NONE
+
+
+def auc_of_clusters(good: FloatArray, bad: FloatArray, good_in: IntArray, bad_in: IntArray) -> Figure:
+    """Return the area under the curve with an interval over clusters; no interval if a kind has under three.
+
+    Args:
+        good: [P] scores of good ones.
+        bad: [Q] scores of bad ones.
+        good_in: [P] cluster of each, in [0, G).
+        bad_in: [Q] cluster of each, among the same.
+
+    Source: Obuchowski (1997), Nonparametric analysis of clustered ROC curve data, for the variance.
+    """
+    value = auc(good, bad)
+    if np.isnan(value):
+        return Figure(reason="there are not both kinds")
+    groups = max(number_of(good_in), number_of(bad_in))
+    trials = min(len(np.unique(good_in)), len(np.unique(bad_in)))  # the rarer kind limits the precision
+    if trials < FEWEST:
+        return Figure(value=value, reason=_TOO_FEW)
+    parts = np.bincount(good_in, weights=share_below(good, bad) - value, minlength=groups) / len(good)
+    parts += np.bincount(bad_in, weights=1 - share_below(bad, good) - value, minlength=groups) / len(bad)
+    return wilson(value, float((parts**2).sum()) * groups / (groups - 1), trials, trials - 1)
+
+
+def best_cutoff(good: FloatArray, bad: FloatArray) -> float:
+    """Return the cutoff with the most good scores above and bad scores not above it; the lowest of several.
+
+    -inf if no cutoff is better than calling all scores good.
+    """
+    values, places = np.unique(np.concatenate([good, bad]), return_inverse=True)
+    # A cutoff right above a value gains the bad scores of that value and loses the good ones.
+    bad_counts, good_counts = (
+        np.bincount(part, minlength=len(values)) for part in (places[len(good) :], places[: len(good)])
+    )
+    best = int(np.argmax(np.concatenate([[0], np.cumsum(bad_counts - good_counts)])))
+    if best == 0:
+        return -np.inf
+    return np.inf if best == len(values) else float((values[best - 1] + values[best]) / 2)

@@ -1,30 +1,39 @@
-"""Splits that keep groups whole: what shares a context never stands on both sides.
+"""Which items to take: splits and folds of whole groups, stratified samples, and how many items a comparison needs.
 
 Shapes: N items, G groups.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator, Sequence
+from math import ceil, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rejoinder.stats.correlation import FEWEST, ROUNDING, pearson, standardised
+from rejoinder.stats.figure import NONE
+from rejoinder.stats.resamples import FloatArray, IntArray, renumbered
+
 Rows = NDArray[np.intp]
+LEVEL = 0.05
+MOST_STRATA = 10
+
+
+# groups
 
 
 def split_groups(groups: Rows, shares: Sequence[float], rng: np.random.Generator) -> list[Rows]:
-    """Positions of each part of a random split of whole groups.
+    """Return the ascending positions of each part of a random split of whole groups.
+
+    A part may be empty if there are fewer groups than parts.
 
     Args:
         groups: [N] group number of each item.
         shares: the parts' shares of the *groups*, which sum to 1 (Lowe et al. 2017: .70, .15, .15).
-        rng: decides the order of the groups.
-
-    Returns:
-        One ascending array of positions a part; together they are 0 ... N - 1. A part may be empty where there are
-        fewer groups than parts.
+        rng: for the order of the groups.
 
     Raises:
         ValueError: the shares do not sum to 1.
@@ -33,22 +42,21 @@ def split_groups(groups: Rows, shares: Sequence[float], rng: np.random.Generator
         raise ValueError(f"shares {list(shares)} sum to {sum(shares):g}, expected 1")
     order = rng.permutation(np.unique(groups))
     ends = np.rint(np.cumsum(shares) * len(order)).astype(int)
-    parts = np.split(order, ends[:-1])
-    return [np.flatnonzero(np.isin(groups, part)) for part in parts]
+    return [np.flatnonzero(np.isin(groups, part)) for part in np.split(order, ends[:-1])]
 
 
 def fold_groups(groups: Rows, folds: int, rng: np.random.Generator) -> Rows:
-    """[N] the fold of each item, from 0 to `folds` - 1, whole groups in one fold, folds alike in number of groups.
-
-    Source: Deriu and Cieliebak 2019, section 3 (the conversation split: contexts in ten folds).
+    """Return [N] the fold of each item, in [0, `folds`): whole groups, about as many groups in each.
 
     Args:
         groups: [N] group number of each item.
-        folds: how many.
-        rng: decides which groups meet.
+        folds: the number of folds.
+        rng: for the folds.
 
     Raises:
-        ValueError: there are fewer groups than folds, so that one would be empty.
+        ValueError: there are fewer groups than folds.
+
+    Source: Deriu and Cieliebak 2019, section 3 (the conversation split: contexts in ten folds).
     """
     known, place = np.unique(groups, return_inverse=True)
     if not 0 < folds <= len(known):
@@ -57,10 +65,10 @@ def fold_groups(groups: Rows, folds: int, rng: np.random.Generator) -> Rows:
 
 
 class LeftOut(NamedTuple):
-    """One label and the items that carry it.
+    """A label and the positions of the items with and without it.
 
     Attributes:
-        label: what was left out.
+        label: the label.
         rest: ascending positions of all items with another label.
         left: ascending positions of the items with this label.
     """
@@ -71,9 +79,7 @@ class LeftOut(NamedTuple):
 
 
 def leave_one_out(labels: ArrayLike) -> Iterator[LeftOut]:
-    """Each label of `labels` [N] left out once, in sorted order.
-
-    An item with the empty label belongs to nobody: it is in every `rest` and never left out.
+    """Yield each of `labels` [N] once, in sorted order; items with the empty label are in every `rest`.
 
     Source: Lowe et al. 2017, section 5.4 (leave one system out); Deriu and Cieliebak 2019, section 3 (system split).
     """
@@ -83,19 +89,18 @@ def leave_one_out(labels: ArrayLike) -> Iterator[LeftOut]:
 
 
 def numbered(labels: Sequence[str]) -> list[int]:
-    """The number of each label among the distinct ones, in order of appearance; -1 for the empty one."""
+    """Return the number of each label, by first appearance; -1 for the empty label."""
     known: dict[str, int] = {}
     return [known.setdefault(label, len(known)) if label else -1 for label in labels]
 
 
 def joined_ties(ties: Sequence[Rows]) -> Rows:
-    """[N] group numbers such that two items share a group where any of their ties is the same.
+    """Return [N] group numbers, by first appearance, such that items that share a tie are in one group.
 
-    Sharing is handed on: where a and b share a tie, and b and c another, a and c are in one group. Groups are counted
-    in order of appearance.
+    If a and b share a tie, and b and c another, all three are in one group.
 
     Args:
-        ties: [N] the numbers of each item's ties, an array each.
+        ties: [N] arrays with the numbers of each item's ties.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -103,11 +108,158 @@ def joined_ties(ties: Sequence[Rows]) -> Rows:
     size = len(ties)
     if not size:
         return np.empty(0, dtype=np.intp)
-    items = np.repeat(np.arange(size), [len(one) for one in ties])
+    items = np.repeat(np.arange(size), [len(numbers) for numbers in ties])
     _, labels = np.unique(np.concatenate(ties), return_inverse=True)
     nodes = size + int(labels.max(initial=-1)) + 1
-    edges = (np.ones(len(items)), (items, size + labels))
-    _, found = connected_components(coo_array(edges, shape=(nodes, nodes)), directed=False)
-    _, first, inverse = np.unique(found[:size], return_index=True, return_inverse=True)
+    graph = coo_array((np.ones(len(items)), (items, size + labels)), shape=(nodes, nodes))
+    _, components = connected_components(graph, directed=False)
+    _, first, inverse = np.unique(components[:size], return_index=True, return_inverse=True)
     groups: Rows = np.argsort(np.argsort(first))[inverse]
     return groups
+
+
+# choosing items
+
+
+def stratified(scores: FloatArray, count: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
+    """Return the ascending positions of a random sample, evenly over the range of a score, and its weights.
+
+    The items are divided by score into strata of equal size, each of which gives two or more. The weight of an item is
+    1 over its chance of being drawn, with mean 1.
+
+    Args:
+        scores: [N] finite; only their order counts, and equal ones are ordered at random.
+        count: at most N.
+        rng: for the sample.
+
+    Source: Cochran (1977), Sampling Techniques, chapter 5 (stratified sampling, proportional allocation).
+    """
+    shuffled = rng.permutation(len(scores))
+    order = shuffled[np.argsort(scores[shuffled], kind="stable")]
+    strata = np.array_split(order, max(1, min(MOST_STRATA, count // 2)))
+    more = rng.permutation(len(strata)) < count % len(strata)
+    rows, weights = list[IntArray](), list[FloatArray]()
+    for stratum, extra in zip(strata, more.tolist(), strict=True):
+        drawn = rng.permutation(stratum)[: count // len(strata) + extra]
+        rows.append(drawn)
+        weights.append(np.full(len(drawn), len(stratum) / max(len(drawn), 1)))
+    sample, weight = np.concatenate(rows), np.concatenate(weights)
+    if missing := count - len(sample):  # if nearly all are wanted, a stratum may be smaller than its share
+        rest = rng.permutation(np.setdiff1d(order, sample))[:missing]
+        sample, weight = np.concatenate([sample, rest]), np.concatenate([weight, np.ones(missing)])
+    places = np.argsort(sample)
+    return sample[places], (weight / weight.mean())[places]
+
+
+def even_counts(free: Sequence[int], had: Sequence[int], count: int, rng: np.random.Generator) -> list[int]:
+    """Return the number of items to take of each group, so that all groups end with numbers as equal as possible.
+
+    Args:
+        free: the number of items that each group can give.
+        had: the number that was taken of each before.
+        count: the number to take in all; fewer are taken if there are no more.
+        rng: for the choice between equals.
+    """
+    taken = [0] * len(free)
+    lots = rng.permutation(len(free)).tolist()
+    heap = [(before, lots[group], group) for group, before in enumerate(had) if free[group]]
+    heapq.heapify(heap)
+    for _ in range(min(count, sum(free))):
+        before, lot, group = heapq.heappop(heap)
+        taken[group] += 1
+        if taken[group] < free[group]:
+            heapq.heappush(heap, (before + 1, lot, group))
+    return taken
+
+
+# items that a comparison needs
+
+
+class Pilot(NamedTuple):
+    """A difference and its spread per item: of two systems' mean ratings, or of two scorers' correlations.
+
+    Both differences are means over items, up to terms that vanish as items grow, so one formula serves both.
+
+    Attributes:
+        effect: the observed difference; NaN if undefined.
+        spread: root of the number of items times the variance of the difference, so that the difference on n items has
+            the standard error spread / sqrt(n); NaN if undefined.
+        items: items of the pilot.
+        reason: why there is no forecast, else "".
+    """
+
+    effect: float
+    spread: float
+    items: int
+    reason: str = ""
+
+
+def pilot_of_means(first: FloatArray, second: FloatArray, clusters: IntArray) -> Pilot:
+    """Return the difference between two systems' means, from values [N] on the same items.
+
+    Args:
+        first: [N] of the first system.
+        second: [N] of the second system.
+        clusters: [N] cluster of each item; the forecast is for items in such clusters.
+    """
+    differences = np.asarray(first - second, dtype=np.float64)
+    if not np.isfinite(differences).all():
+        return Pilot(NONE, NONE, len(differences), "a value is not a finite number")
+    effect = float(differences.mean()) if len(differences) else NONE
+    scale = max(float(np.abs(values).max(initial=0.0)) for values in (first, second))
+    return _pilot(effect, differences - effect, clusters, scale or 1.0)
+
+
+def pilot_of_correlations(first: FloatArray, second: FloatArray, ratings: FloatArray, clusters: IntArray) -> Pilot:
+    """Return the difference between two scorers' Pearson correlations with the same ratings.
+
+    The part of an item in a correlation r is z_x z_y - r (z_x^2 + z_y^2) / 2 with standardised values, for any
+    distribution; the spread is that of the difference of two such parts.
+
+    Args:
+        first: [N] scores of the first scorer.
+        second: [N] scores of the second scorer.
+        ratings: [N].
+        clusters: [N] cluster of each item; the forecast is for items in such clusters.
+
+    Source: Hampel (1974) and Devlin, Gnanadesikan and Kettenring (1975) for the correlation's influence function.
+    """
+    effect, parts = 0.0, np.zeros(len(ratings))
+    for sign, scores in ((1, first), (-1, second)):
+        r = pearson(scores, ratings, names=("score", "rating"))
+        if r.reason:
+            return Pilot(NONE, NONE, len(ratings), r.reason)
+        x, y = ((z - z.mean()) / z.std() for z in (standardised(scores), standardised(ratings)))
+        effect, parts = effect + sign * r.value, parts + sign * (x * y - r.value * (x * x + y * y) / 2)
+    return _pilot(effect, parts, clusters, 1.0)
+
+
+def _pilot(effect: float, parts: FloatArray, clusters: IntArray, scale: float) -> Pilot:
+    """Return the pilot of an `effect` whose error is the mean of `parts` [N]; `scale` * 1e-12 is rounding."""
+    n = len(parts)
+    sums = np.bincount(renumbered(clusters), weights=parts)
+    groups = len(sums)
+    if groups < FEWEST:
+        return Pilot(effect, NONE, n, f"{groups} {'cluster' if groups == 1 else 'clusters'}; three or more are needed")
+    spread = sqrt(float((sums**2).sum()) / n * groups / (groups - 1))
+    if abs(effect) < ROUNDING * scale:
+        return Pilot(effect, spread, n, "no difference in the pilot, so no number of items would show one")
+    if spread < ROUNDING * scale:
+        return Pilot(effect, spread, n, "the difference is the same in all items, so there is no chance to forecast")
+    return Pilot(effect, spread, n)
+
+
+def items_needed(pilot: Pilot, chance: float = 0.8) -> int | None:
+    """Return the number of items on which a two-sided 5 % test finds the pilot's difference with this `chance`.
+
+    None if the pilot has a reason. The observed difference is taken as the true one, which is optimistic for a small
+    pilot that was followed up because it looked promising.
+
+    Source: Guenther (1981), Sample Size Formulas for Normal Theory t Tests (the paired test's, which adds z^2 / 2).
+    """
+    from scipy.special import ndtri
+
+    if pilot.reason:
+        return None
+    z = float(ndtri(1 - LEVEL / 2))
+    return ceil(((z + float(ndtri(chance))) * pilot.spread / pilot.effect) ** 2 + z * z / 2)

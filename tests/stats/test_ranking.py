@@ -12,14 +12,19 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from conftest import drawn
-from rejoinder.stats.pairwise import calibrated_accuracy, rank_clusters, soft_pairwise_accuracy, system_p_values
+from rejoinder.stats.ranking import (
+    pair_accuracy,
+    rank_clusters,
+    soft_pairwise_accuracy,
+    system_p_values,
+)
 
 Floats = NDArray[np.float64]
 NONE = math.nan
 
 
 def literal(x: Floats, y: Floats, epsilon: float) -> float:
-    """acc_eq in the words of its paper: concordant pairs and pairs tied in both, out of all."""
+    """The accuracy with a threshold, written out: concordant pairs and pairs tied in both, out of all."""
     right = 0
     for (a, c), (b, d) in combinations(zip(x, y, strict=True), 2):
         by_scores = 0 if abs(a - b) <= epsilon else np.sign(a - b)
@@ -27,15 +32,14 @@ def literal(x: Floats, y: Floats, epsilon: float) -> float:
     return right / math.comb(len(x), 2)
 
 
-# --- pairs of items ---
+# pairs of lines
 
 
-def test_calibration_by_hand() -> None:
-    """The two examples of mt-metrics-eval's tests of tau_optimization."""
-    found = calibrated_accuracy(np.array([0.0, 2.0, 6.0, 8.0]), np.array([1.0, 2.0, 3.0, 4.0]))
-    assert (found.value, found.epsilon, found.uncalibrated, found.n, found.reason) == (1.0, 0.0, 1.0, 6, "")
-    found = calibrated_accuracy(np.array([0.0, 2.0, 6.0, 8.0]), np.array([1.0, 1.0, 1.0, 4.0]))
-    assert (found.value, found.epsilon, found.uncalibrated, found.n, found.reason) == (4 / 6, 4.0, 3 / 6, 6, "")
+def test_pair_accuracy_by_hand() -> None:
+    """The two examples of mt-metrics-eval's tests of tau_optimization; in the second, scores 4 apart tie."""
+    for ratings, expected in (((1.0, 2.0, 3.0, 4.0), 1.0), ((1.0, 1.0, 1.0, 4.0), 4 / 6)):
+        found = pair_accuracy(np.array([0.0, 2.0, 6.0, 8.0]), np.array(ratings))
+        assert (found.value, found.n, found.reason) == (expected, 6, "")
 
 
 @given(
@@ -46,66 +50,48 @@ def test_calibration_by_hand() -> None:
     )
 )
 @drawn(80)
-def test_calibration_finds_the_best_threshold(rows: list[tuple[float, float]]) -> None:
+def test_pair_accuracy_has_the_best_threshold(rows: list[tuple[float, float]]) -> None:
     x, y = np.array(rows).T
-    found = calibrated_accuracy(x, y)
+    found = pair_accuracy(x, y)
     if len(set(x)) == 1 or len(set(y)) == 1:
         assert math.isnan(found.value)
         return
-    thresholds = sorted({0.0, *(abs(a - b) for a, b in combinations(x, 2))})
-    values = [literal(x, y, threshold) for threshold in thresholds]
-    assert found.value == pytest.approx(max(values), abs=1e-12)
-    assert found.epsilon == thresholds[int(np.argmax(values))]
-    assert found.uncalibrated == pytest.approx(values[0], abs=1e-12)
+    thresholds = {0.0, *(abs(a - b) for a, b in combinations(x, 2))}
+    assert found.value == pytest.approx(max(literal(x, y, threshold) for threshold in thresholds), abs=1e-12)
 
 
-@pytest.mark.parametrize("far", [1e9, 1e300])
-def test_one_far_score_does_not_hide_the_threshold(far: float) -> None:
+@pytest.mark.parametrize("far", [1.0, 1e9, 1e300])
+def test_scale_and_a_far_score_do_not_matter(far: float) -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(1, 4, 30).astype(float)
     x = y + 0.6 * rng.normal(size=30)
     x[0] = far
-    found = calibrated_accuracy(x, y)
-    assert 0 < found.epsilon < 5
-    assert found.value == pytest.approx(literal(x, y, found.epsilon), abs=1e-12)
+    found = pair_accuracy(x, y)
     assert found.value == pytest.approx(max(literal(x, y, abs(a - b)) for a, b in combinations(x, 2)), abs=1e-12)
-
-
-def test_scale_of_scores_scales_the_threshold() -> None:
-    rng = np.random.default_rng(1)
-    y = rng.integers(1, 6, 200).astype(float)
-    x = y + rng.normal(size=200)
-    plain, scaled = calibrated_accuracy(x, y), calibrated_accuracy(1024 * x, y)
-    assert scaled.value == plain.value
-    assert scaled.epsilon == 1024 * plain.epsilon
-    # the best that a scorer who is always wrong can do is to call all tied
-    assert calibrated_accuracy(-y, y).value == pytest.approx(literal(-y, y, math.inf), abs=1e-12)
+    assert pair_accuracy(1024 * x, y).value == found.value
+    assert pair_accuracy(-y, y).value == pytest.approx(literal(-y, y, math.inf), abs=1e-12), "all tied"
 
 
 @pytest.mark.parametrize(
     ("x", "y", "reason"),
     [
         ([], [], "0 pairs of score and rating; three or more are needed"),
-        ([1.0, 2.0], [1.0, 2.0], "2 pairs of score and rating; three or more are needed"),
         ([2.0, 2.0, 2.0], [1.0, 2.0, 3.0], "the score is the same in all 3 pairs (2)"),
         ([1.0, 2.0, 3.0], [4.0, 4.0, 4.0], "the rating is the same in all 3 pairs (4)"),
         ([1.0, NONE, 3.0], [4.0, 4.0, 4.0], "the score is not a finite number in 1 of 3 pairs"),
     ],
 )
 def test_no_accuracy_has_a_reason(x: list[float], y: list[float], reason: str) -> None:
-    found = calibrated_accuracy(np.array(x), np.array(y))
-    assert math.isnan(found.value)
-    assert math.isnan(found.epsilon)
-    assert found.reason == reason
+    found = pair_accuracy(np.array(x), np.array(y))
+    assert math.isnan(found.value) and found.reason == reason
 
 
 @pytest.mark.parametrize("size", [1e308, 1e-320])
 def test_scores_at_the_ends_of_what_a_float_holds(size: float) -> None:
-    found = calibrated_accuracy(size * np.array([-1.0, 0.0, 0.5, 1.0]), np.array([1.0, 2.0, 3.0, 4.0]))
-    assert (found.value, found.epsilon) == (1.0, 0.0)
+    assert pair_accuracy(size * np.array([-1.0, 0.0, 0.5, 1.0]), np.array([1.0, 2.0, 3.0, 4.0])).value == 1.0
 
 
-# --- pairs of systems ---
+# pairs of systems
 
 
 def every_swap(differences: Floats) -> float:
@@ -142,7 +128,7 @@ def test_soft_accuracy_by_hand() -> None:
     # sums over the four swaps: 2, 0, 0, -2 with half of one in four equal, p = 1/8; 2, 2, -2, -2, p = 1/4
     found = soft_pairwise_accuracy(scores, ratings, np.random.default_rng(0), 100_000)
     assert found.value == pytest.approx(1 - (1 / 4 - 1 / 8), abs=0.01)
-    assert (found.n, found.left_out, found.reason) == (1, 0, "")
+    assert (found.n, found.reason) == (1, "")
 
 
 def test_soft_accuracy_of_the_ratings_is_one_and_of_their_opposite_low() -> None:
@@ -171,31 +157,29 @@ def test_systems_without_a_shared_item_are_left_out() -> None:
     scores = np.nan_to_num(ratings) + rng.normal(size=(3, 8))
     scores[1, 7] = math.inf
     found = soft_pairwise_accuracy(scores, ratings, rng)
-    assert (found.n, found.left_out, found.reason) == (2, 1, "")
+    assert (found.n, found.reason) == (2, "")
     p = system_p_values(ratings, rng)
     assert np.isnan(p[[0, 2], [2, 0]]).all()
     assert np.isfinite(p[[0, 1], [1, 2]]).all()
 
 
 @pytest.mark.parametrize(
-    ("scores", "ratings", "pairs", "reason"),
+    ("scores", "ratings", "reason"),
     [
-        ([[1.0, 2.0]], [[1.0, 2.0]], 0, "one system: there is no pair to compare"),
-        ([[1.0, NONE], [NONE, 2.0]], [[1.0, 1.0], [2.0, 2.0]], 1, "no two systems share an item"),
-        ([[NONE], [NONE]], [[1.0], [2.0]], 1, "no two systems share an item"),
-        ([[3.0, 3.0], [3.0, 3.0]], [[1.0, 2.0], [2.0, 1.0]], 1, "the score is the same for all systems and items (3)"),
-        ([[1.0, 2.0], [2.0, 1.0]], [[3.0, 3.0], [3.0, 3.0]], 1, "the rating is the same for all systems and items (3)"),
+        ([[1.0, 2.0]], [[1.0, 2.0]], "one system: there is no pair to compare"),
+        ([[1.0, NONE], [NONE, 2.0]], [[1.0, 1.0], [2.0, 2.0]], "no two systems share an item"),
+        ([[NONE], [NONE]], [[1.0], [2.0]], "no two systems share an item"),
+        ([[3.0, 3.0], [3.0, 3.0]], [[1.0, 2.0], [2.0, 1.0]], "the score is the same for all systems and items (3)"),
+        ([[1.0, 2.0], [2.0, 1.0]], [[3.0, 3.0], [3.0, 3.0]], "the rating is the same for all systems and items (3)"),
     ],
 )
-def test_no_soft_accuracy_has_a_reason(
-    scores: list[list[float]], ratings: list[list[float]], pairs: int, reason: str
-) -> None:
+def test_no_soft_accuracy_has_a_reason(scores: list[list[float]], ratings: list[list[float]], reason: str) -> None:
     found = soft_pairwise_accuracy(np.array(scores), np.array(ratings), np.random.default_rng(0))
     assert math.isnan(found.value)
-    assert (found.n, found.left_out, found.reason) == (0, pairs, reason)
+    assert (found.n, found.reason) == (0, reason)
 
 
-# --- clusters of systems ---
+# clusters of systems
 
 
 def p_matrix(size: int, significant: set[tuple[int, int]]) -> Floats:

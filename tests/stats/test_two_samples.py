@@ -11,9 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rejoinder.stats.arrays import FloatArray
-from rejoinder.stats.shares import share_of_clusters, wilson
-from rejoinder.stats.unpaired import Difference, Samples, difference, win_rate
+from rejoinder.stats.resamples import FloatArray
+from rejoinder.stats.two_samples import (
+    Difference,
+    Samples,
+    difference,
+    win_rate,
+)
 
 
 def samples(first: Any, second: Any, clusters: Any = None, strata: Any = None, weights: Any = (1.0,)) -> Samples:
@@ -138,26 +142,6 @@ def test_too_few_clusters_have_no_interval() -> None:
     assert not win_rate(samples([1, 2, 3, 4], [3, 4])).has_interval
     lone = difference(samples([1, 2, 3], [3, 4, 5], [0, 1, 2, 3, 3, 3]), rng())
     assert lone.reason == "a sample of 1 cluster"
-
-
-# shares
-
-
-@pytest.mark.parametrize("wins", [0, 1, 7, 20])
-def test_single_trials_have_the_interval_of_wilson(wins: int) -> None:
-    share = wins / 20
-    low, high = stats.binomtest(wins, 20).proportion_ci(method="wilson")
-    found = wilson(share, share * (1 - share) / 20, 20, 1e9)
-    assert (found.value, *found.ends) == pytest.approx((share, low, high))
-
-
-def test_a_share_over_clusters() -> None:
-    values = np.repeat([1.0, 0.0, 1.0, 0.5], 5)
-    once = share_of_clusters(np.array([1.0, 0.0, 1.0, 0.5]), np.arange(4))
-    clustered = share_of_clusters(values, np.repeat(np.arange(4), 5))
-    assert clustered.ends == pytest.approx(once.ends) and clustered.value == once.value == 0.625
-    assert np.isnan(share_of_clusters(values[:10], np.repeat(np.arange(2), 5)).ends).all()
-    assert not share_of_clusters(np.zeros(0), np.zeros(0, dtype=np.int64)).known
 
 
 # by simulation: how often a difference is claimed where there is none, and how often intervals hold it

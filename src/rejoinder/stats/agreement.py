@@ -1,0 +1,378 @@
+"""Agreement of raters: intraclass correlations and noise ceiling, Krippendorff's alpha, Cohen's kappa, random halves.
+
+Ratings come as a table of lines and ratings, NaN (or any other value that is not finite) where there is none. In a
+table [N, R] raters are unordered, as crowds give them: the first ratings of two lines need not be by the same person.
+The raters of a line then count as drawn at random (one-way random effects), and nothing depends on their order. In a
+table [N, J] each column is one rater.
+
+Shapes: N lines, R ratings of a line at most, J raters, M pairs of ratings, P groups of these, V different ratings, B
+resamples. Draws [1 + B] as in `resamples`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import permutations
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from rejoinder.errors import UsageError
+from rejoinder.stats.correlation import FEWEST, columns
+from rejoinder.stats.figure import Figure
+from rejoinder.stats.resamples import BLOCK, FloatArray, IntArray, Resamples, blocks, number_of
+
+Level = Literal["nominal", "ordinal", "interval"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+Weighting = Literal["unweighted", "linear", "quadratic"]
+WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
+_LEAST = 1e-12  # a smaller share of a sum of squares is rounding
+_NOTHING = np.full(1, np.nan)
+
+
+def usable(ratings: FloatArray, least: int) -> tuple[IntArray, str]:
+    """Return the rows of `ratings` [N, R] with `least` ratings or more, and why they show nothing, or "".
+
+    Raises:
+        UsageError: `ratings` is not a table.
+    """
+    if ratings.ndim != 2:
+        raise UsageError(f"ratings are a table of items and raters, not of shape {ratings.shape}")
+    numbers = np.isfinite(ratings).sum(axis=1)
+    rows, several = np.flatnonzero(numbers >= least), int((numbers >= 2).sum())
+    if several < FEWEST:
+        have = "item has" if several == 1 else "items have"
+        return rows, f"{several} {have} two ratings or more; at least three are needed"
+    values = ratings[rows][np.isfinite(ratings[rows])]
+    return rows, f"all ratings are the same ({values[0]:g})" if (values == values[0]).all() else ""
+
+
+# intraclass correlations
+
+
+class Reliability(NamedTuple):
+    """The share of the variance of ratings that is about the lines, not about who rated; [1 + B] each.
+
+    Attributes:
+        single: reliability of one rating, ICC(1), in [0, 1]; NaN if undefined.
+        mean: reliability of the mean rating of a line, in [0, 1]; ICC(1, k) if all lines have k ratings.
+        ceiling: square root of `mean`, the highest correlation with the mean ratings that a scorer can be expected to
+            reach: that of a scorer that knows the mean of infinitely many raters.
+        items: lines with a rating.
+        ratings: ratings of them.
+        reason: why there are no values, else "".
+    """
+
+    single: FloatArray
+    mean: FloatArray
+    ceiling: FloatArray
+    items: int
+    ratings: int
+    reason: str = ""
+
+
+def reliability(ratings: FloatArray, resamples: Resamples | None = None) -> Reliability:
+    """Return the reliability of one rating and of the mean rating, from one-way variance components.
+
+    With n ratings of N lines, k_i of line i, the variance between lines is V = (MSB - MSW) / n0 with
+    n0 = (n - sum of k_i^2 / n) / (N - 1), and that within lines is MSW; a negative V counts as 0. One rating has the
+    reliability V / (V + MSW), the mean rating V / (V + MSW * mean of 1 / k_i), which is Spearman-Brown's formula for
+    the harmonic mean of the k_i. Lines with one rating count.
+
+    Args:
+        ratings: [N, R].
+        resamples: of N lines; None gives the value of the data alone.
+
+    Raises:
+        UsageError: `ratings` is not a table.
+
+    Source: Shrout and Fleiss (1979), ICC(1, 1) and ICC(1, k); Searle, Casella and McCulloch (1992), Variance
+    Components, section 3.6 (unequal numbers); Spearman (1904) for the ceiling (correction for attenuation).
+    """
+    rows, reason = usable(ratings, least=1)
+    table = np.where(np.isfinite(ratings[rows]), ratings[rows], np.nan)
+    k = np.isfinite(table).sum(axis=1)
+    if reason:
+        return Reliability(_NOTHING, _NOTHING, _NOTHING, len(table), int(k.sum()), reason)
+    table = table - np.nanmedian(table)  # squares of large numbers would swallow small differences
+    totals = np.nansum(table, axis=1)
+    squares = np.nansum((table - (totals / k)[:, None]) ** 2, axis=1)
+    parts = [np.ones_like(totals), k, totals, totals**2 / k, squares, k**2, 1 / k, k >= 2]
+    chosen = _of(rows, len(ratings), resamples)
+    items, n, total, between, inside, kk, inverse, several = chosen.sums(np.stack(parts).astype(np.float64))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = between - total**2 / n
+        within = inside / (n - items)
+        variance = np.maximum(0.0, (spread / (items - 1) - within) * (items - 1) / (n - kk / n))
+        single, mean = variance / (variance + within), variance / (variance + within * inverse / items)
+    known = (several >= FEWEST) & (spread + inside > _LEAST * (between + inside))
+    single, mean = np.where(known, single, np.nan), np.where(known, mean, np.nan)
+    return Reliability(single, mean, np.sqrt(mean), len(table), int(k.sum()))
+
+
+class TwoWay(NamedTuple):
+    """Intraclass correlations of a full table, at most 1; [1 + B] each, NaN if undefined.
+
+    Attributes:
+        agreement: ICC(2, 1), of one rating: a rater who is always stricter disagrees.
+        agreement_mean: ICC(2, k), of the mean of the k ratings.
+        consistency: ICC(3, 1): a rater who is always stricter agrees.
+        consistency_mean: ICC(3, k).
+        items: the number of lines that all rated.
+        reason: why there are no values, else "".
+    """
+
+    agreement: FloatArray = _NOTHING
+    agreement_mean: FloatArray = _NOTHING
+    consistency: FloatArray = _NOTHING
+    consistency_mean: FloatArray = _NOTHING
+    items: int = 0
+    reason: str = ""
+
+
+def two_way(ratings: FloatArray, resamples: Resamples | None = None) -> TwoWay:
+    """Return the intraclass correlations of the lines that all raters rated, by two-way analysis of variance.
+
+    Args:
+        ratings: [N, J]; lines with a gap do not count.
+        resamples: of N lines; None gives the value of the data alone.
+
+    Raises:
+        UsageError: `ratings` is not a table.
+
+    Source: Shrout and Fleiss (1979), cases 2 and 3.
+    """
+    if ratings.ndim != 2:
+        raise UsageError(f"ratings are a table of items and raters, not of shape {ratings.shape}")
+    rows = np.flatnonzero(np.isfinite(ratings).all(axis=1))
+    table, k = ratings[rows], ratings.shape[1]
+    if len(table) < FEWEST or k < 2:
+        problem = f"{len(table)} items were rated by all {k} raters" if k > 1 else "there is one rater"
+        return TwoWay(items=len(table), reason=f"{problem}; three items and two raters or more are needed")
+    if np.ptp(table) == 0:
+        return TwoWay(items=len(table), reason=f"all ratings are the same ({table[0, 0]:g})")
+    table = table - np.median(table)
+    means = table.mean(axis=1)
+    parts = np.stack([np.ones_like(means), means, means**2, (table**2).sum(axis=1), *table.T])
+    n, total, of_lines, squares, *of_raters = _of(rows, len(ratings), resamples).sums(parts)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_all = total**2 / n
+        columns_squared = (np.array(of_raters) ** 2).sum(axis=0) / n
+        between = k * (of_lines - of_all) / (n - 1)
+        raters = (columns_squared - k * of_all) / (k - 1)
+        rest = np.maximum(squares - k * of_lines - columns_squared + k * of_all, 0.0) / ((n - 1) * (k - 1))
+        stricter, spread = k * (raters - rest) / n, squares - k * of_all
+        wholes = (between + (k - 1) * rest + stricter, between + stricter / k, between + (k - 1) * rest, between)
+        known = (n >= FEWEST) & (spread > _LEAST * squares)
+        shares = [np.where(known & (abs(w) > _LEAST * spread), (between - rest) / w, np.nan) for w in wholes]
+    return TwoWay(shares[0], shares[1], shares[2], shares[3], len(table))
+
+
+def _of(rows: IntArray, count: int, resamples: Resamples | None) -> Resamples:
+    """Return the resamples of some of `count` lines; the data alone for None."""
+    return (resamples or Resamples.once(np.arange(count))).at(rows)
+
+
+# alpha and kappa
+
+
+def krippendorff_alpha(ratings: FloatArray, level: Level = "interval") -> Figure:
+    """Return Krippendorff's alpha: 1 less observed over expected disagreement; 0 is agreement by chance.
+
+    Args:
+        ratings: [N, R].
+        level: ratings are names, ranks, or numbers with meaningful distances.
+
+    Raises:
+        UsageError: `ratings` is not a table.
+
+    Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, case D.
+    """
+    rows, reason = usable(ratings, least=2)
+    if reason:
+        return Figure(n=len(rows), reason=reason)
+    return Figure(value=float(alphas(ratings, Resamples.once(np.arange(len(ratings))), level)[0]), n=len(rows))
+
+
+def alphas(ratings: FloatArray, resamples: Resamples, level: Level = "interval") -> FloatArray:
+    """Return [1 + B] Krippendorff's alpha over each resample; NaN where all of its ratings are the same.
+
+    Every ordered pair of ratings of a line counts, all pairs of a line with k ratings k times together. Disagreement is
+    1 for two different values (nominal), the square of their distance (interval), or of their mean ranks among all
+    ratings of the resample (ordinal).
+
+    Args:
+        ratings: [N, R]; lines with one rating do not count.
+        resamples: of N lines.
+        level: see `krippendorff_alpha`.
+    """
+    values = np.unique(ratings[np.isfinite(ratings)])
+    cells, counts = _coincidences(ratings, values, resamples), resamples.counts
+    alpha = np.empty(counts.shape[1])
+    for block in blocks(counts.shape[1], len(values) ** 2, BLOCK):
+        together = (cells @ counts[:, block].astype(np.float64)).reshape(len(values), len(values), -1)
+        alpha[block] = _alpha(together, values, level)
+    return alpha
+
+
+def _coincidences(ratings: FloatArray, values: FloatArray, resamples: Resamples) -> Any:
+    """Return [V * V, G] how often two values meet in the lines of a cluster, as a sparse matrix."""
+    from scipy.sparse import coo_array
+
+    numbers = np.isfinite(ratings).sum(axis=1)
+    weights, cells, places = [], [], []
+    for one, other in permutations(ratings.T, 2):
+        both = np.flatnonzero(np.isfinite(one) & np.isfinite(other))
+        first, second = (np.searchsorted(values, part[both]) for part in (one, other))
+        weights.append(1 / (numbers[both] - 1))
+        cells.append(first * len(values) + second)
+        places.append(resamples.clusters[both])
+    where = (np.concatenate(cells), np.concatenate(places))
+    return coo_array((np.concatenate(weights), where), shape=(len(values) ** 2, resamples.size)).tocsr()
+
+
+def _alpha(together: FloatArray, values: FloatArray, level: Level) -> FloatArray:
+    """Return [b] alpha of coincidences [V, V, b]."""
+    counts = together.sum(axis=1)
+    n = counts.sum(axis=0)
+    if level == "nominal":
+        observed = n - np.einsum("vvb->b", together)
+        expected = n**2 - (counts**2).sum(axis=0)
+    else:
+        place = values[:, None] - values.mean() if level == "interval" else counts.cumsum(axis=0) - counts / 2
+        place = np.broadcast_to(place, counts.shape)
+        squares = (counts * place**2).sum(axis=0)
+        observed = 2 * (squares - np.einsum("vwb,vb,wb->b", together, place, place))
+        expected = 2 * (n * squares - (counts * place).sum(axis=0) ** 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = (n - 1) * observed / expected
+    return np.where((counts > 0).sum(axis=0) > 1, 1 - share, np.nan)
+
+
+def kappas(
+    first: FloatArray,
+    second: FloatArray,
+    groups: IntArray,
+    resamples: Resamples,
+    weighting: Weighting = "quadratic",
+) -> FloatArray:
+    """Return [P, 1 + B] Cohen's kappa of each group of pairs of ratings, at most 1; 0 is agreement by chance.
+
+    It is 1 less the observed disagreement over the disagreement of two raters who draw from the same ratings by chance.
+    Two ratings disagree by 1 if they differ (unweighted), by their distance (linear) or its square (quadratic): of the
+    values themselves, so a value that no rating has changes nothing. NaN if both always give the same value.
+
+    Args:
+        first: [M] the rating of one rater.
+        second: [M] the rating of the other for the same line.
+        groups: [M] group of each pair, in [0, P): two raters, or one rater and all others.
+        resamples: of M pairs.
+        weighting: of disagreements.
+
+    Source: Cohen (1960), Cohen (1968).
+    """
+    from scipy.sparse import coo_array
+
+    values, places = np.unique(np.concatenate([first, second]), return_inverse=True)
+    rows, cols = np.split(places, 2)
+    distance = np.abs(values[:, None] - values)
+    distance = distance**2 if weighting == "quadratic" else np.sign(distance) if weighting == "unweighted" else distance
+    size, counts = number_of(groups), resamples.counts
+
+    def summed(weights: FloatArray, cells: IntArray, height: int) -> coo_array:
+        return coo_array((weights, (cells, resamples.clusters)), shape=(height, len(counts))).tocsr()
+
+    ones = np.ones(len(first))
+    observed = summed(distance[rows, cols], groups, size)
+    total = summed(ones, groups, size)
+    given = [summed(ones, groups * len(values) + part, size * len(values)) for part in (rows, cols)]
+    kappa = np.empty((size, counts.shape[1]))
+    for block in blocks(counts.shape[1], size * len(values), BLOCK):
+        drawn = counts[:, block].astype(np.float64)
+        one, other = ((part @ drawn).reshape(size, len(values), -1) for part in given)
+        expected = np.einsum("pvb,vw,pwb->pb", one, distance, other, optimize=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = (observed @ drawn) * (total @ drawn) / expected
+        kappa[:, block] = np.where(expected > 0, 1 - share, np.nan)
+    return kappa
+
+
+# random parts of the raters
+
+
+class RaterCorrelation(NamedTuple):
+    """Correlations between two random parts of the raters of n lines, means over draws, in [-1, 1].
+
+    Only lines with two ratings or more count. Draws without a correlation (a part was constant) are not in the means.
+
+    Attributes:
+        pearson: Pearson's.
+        spearman: Spearman's.
+    """
+
+    pearson: Figure
+    spearman: Figure
+
+
+def one_against_others(ratings: FloatArray, rng: np.random.Generator, draws: int = 100) -> RaterCorrelation:
+    """Return the correlation of a random rater of each line with the mean of the line's others.
+
+    This is what a person reaches in the place of a scorer, against ratings without that person's. For raters without
+    names it is what leaving out one after the other gives on average.
+
+    Args:
+        ratings: [N, R].
+        rng: for the draws.
+        draws: the number of draws.
+
+    Raises:
+        UsageError: `ratings` is not a table.
+    """
+    return _between_parts(ratings, np.ones_like, rng, draws)
+
+
+def random_halves(ratings: FloatArray, rng: np.random.Generator, draws: int = 100) -> RaterCorrelation:
+    """Return the correlation between the mean ratings of two random halves of each line's raters.
+
+    It is not stepped up to the full number of raters. Of an odd number the second half has one more. Arguments and
+    errors as for `one_against_others`.
+
+    Source: Liu et al. (2016), How NOT To Evaluate Your Dialogue System, table 3 ("Human").
+    """
+    return _between_parts(ratings, lambda k: k // 2, rng, draws)
+
+
+def _between_parts(
+    ratings: FloatArray, first: Callable[[IntArray], IntArray], rng: np.random.Generator, draws: int
+) -> RaterCorrelation:
+    """Return mean correlations of `first(k)` random ratings of each line of k ratings with the others."""
+    rows, reason = usable(ratings, least=2)
+    if reason:
+        return RaterCorrelation(*[Figure(n=len(rows), reason=reason)] * 2)
+    table = np.where(np.isfinite(ratings[rows]), ratings[rows], np.nan)
+    k = np.isfinite(table).sum(axis=1)
+    pairs = np.empty((2, len(table), draws))
+    for draw in range(draws):
+        pairs[:, :, draw] = _part_means(table / np.nanmax(np.abs(table)), k, first(k), rng)
+    values = np.stack([columns("pearson", *pairs), columns("spearman", *pairs)])
+    known = np.isfinite(values[0])
+    if not known.any():
+        return RaterCorrelation(*[Figure(n=len(table), reason=f"none of {draws} draws has a correlation")] * 2)
+    missing = draws - int(known.sum())
+    method = f"mean over {draws} random draws" + (f", {missing} of them without a correlation" if missing else "")
+    means = values[:, known].mean(axis=1).tolist()
+    return RaterCorrelation(*(Figure(value=value, n=len(table), method=method) for value in means))
+
+
+def _part_means(
+    table: FloatArray, k: IntArray, first: IntArray, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return [N] the mean of a random `first` [N] of each line's `k` [N] ratings, and [N] the mean of its others.
+
+    Means are rounded to twelve digits, so that equal means tie in whatever order they were summed.
+    """
+    order = np.argsort(np.where(np.isnan(table), np.inf, rng.random(table.shape)), axis=1)
+    sums = np.nancumsum(np.take_along_axis(table, order, axis=1), axis=1)
+    one = sums[np.arange(len(table)), first - 1]
+    others: FloatArray = (sums[:, -1] - one) / (k - first)
+    return np.round(one / first, 12), np.round(others, 12)

@@ -1,0 +1,211 @@
+"""Permutation tests that exchange whole clusters, and p-values adjusted for their number.
+
+All pairs of scorers meet the same swaps, and all means the same flips and resamples, so that they are compared under
+the same draws, and one more of them changes none of the others. The observed arrangement counts in every p.
+
+Shapes: N lines, K scorers, R means, G clusters, P swaps or flips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rejoinder.stats.correlation import ROUNDING
+from rejoinder.stats.figure import NONE, NOTHING, Figure
+from rejoinder.stats.resamples import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    blocks,
+    cluster_counts,
+    number_of,
+    percentile_interval,
+)
+
+FEWEST_CLUSTERS = 3  # that a test needs; with two, half of all flips are as extreme
+FLIPS = 1000
+_SWAP_BLOCK = 2**21  # numbers in one working array
+_FLIP_BLOCK = 2**22
+
+
+def paired_permutations(
+    statistic: Literal["pearson", "spearman"],
+    scores: FloatArray,
+    ratings: FloatArray,
+    parts: NDArray[np.integer],
+    clusters: IntArray,
+    rng: np.random.Generator,
+    permutations: int = 1000,
+) -> dict[tuple[int, int], Figure]:
+    """Return the difference between the mean correlations of each two scorers, by their columns j < k, with its p.
+
+    If two scorers were equally good, it would not matter which of them gave which score. So their scores, standardised
+    in each part (ranks for Spearman), change places in random whole clusters, and the difference is computed again. p
+    is the share of swaps with a difference as large as the observed one, which is counted in.
+
+    Args:
+        statistic: which correlation.
+        scores: [N, K] finite.
+        ratings: [N] finite.
+        parts: [N] part of each line; the correlations are means over parts, for each pair without those in which one
+            of the two is constant.
+        clusters: [N] cluster of each line.
+        rng: for the swaps.
+        permutations: P.
+
+    Source: Good (2005), Permutation, Parametric and Bootstrap Tests of Hypotheses, section 3.7 (matched pairs); Phipson
+    and Smyth (2010) for counting the observed swap.
+    """
+    numbers, cluster = np.unique(clusters, return_inverse=True)
+    swaps = np.array([rng.random(permutations) < 0.5 for _ in numbers], dtype=bool).reshape(len(numbers), permutations)
+    swaps[:, 0] = False  # the scores as they are
+    pairs = list(combinations(range(scores.shape[1]), 2))
+    totals, counts = np.zeros((len(pairs), permutations)), np.zeros(len(pairs))
+    for part in np.unique(parts):
+        rows = parts == part
+        y = _standardised(statistic, ratings[rows])
+        columns = {k: x for k, line in enumerate(scores[rows].T) if (x := _standardised(statistic, line)) is not None}
+        if y is None or len(columns) < 2:
+            continue
+        inside, places = np.unique(cluster[rows], return_inverse=True)
+        for pair, differences in _differences(columns, y, places, swaps[inside]).items():
+            totals[pairs.index(pair)] += differences
+            counts[pairs.index(pair)] += 1
+    return {pair: _tested(totals[at], counts[at]) for at, pair in enumerate(pairs)}
+
+
+def _tested(total: FloatArray, count: float) -> Figure:
+    """Return a pair's mean difference with p, from the sums [P] over `count` parts."""
+    if not count:
+        return NOTHING
+    differences = total / count
+    # A swap of everything gives the same difference with the opposite sign, but for the last digits.
+    as_large = np.abs(differences) >= np.abs(differences[0]) - ROUNDING
+    return Figure(value=float(differences[0]), p=float(as_large.mean()))
+
+
+def _differences(
+    columns: Mapping[int, FloatArray], ratings: FloatArray, clusters: IntArray, swaps: BoolArray
+) -> dict[tuple[int, int], FloatArray]:
+    """Return, by pair, [P] the first correlation less the second after the `swaps` [G, P].
+
+    All columns have mean 0 and variance 1. With s half the sum and d half the difference of two scorers, the lines of a
+    cluster are s + d before a swap and s - d after, so every moment is a sum over clusters with the sign of d, but for
+    that of s^2 + d^2, which is 1. The sums of d, of s d and of d y are differences of sums that each scorer has by
+    itself: one matrix product serves all pairs.
+    """
+    moments = [moment for x in columns.values() for moment in (x / 2, x * x / 4, x * ratings / 2)]
+    sums = np.stack([np.bincount(clusters, moment, len(swaps)) for moment in moments]) / len(ratings)
+    signed = np.empty((len(moments), swaps.shape[1]))
+    for block in blocks(swaps.shape[1], len(swaps), _SWAP_BLOCK):
+        signed[:, block] = sums @ (1.0 - 2.0 * swaps[:, block])
+    by_scorer = dict(zip(columns, signed.reshape(len(columns), 3, -1), strict=True))
+    differences = {}
+    for j, k in combinations(columns, 2):
+        shared = float(((columns[j] + columns[k]) * ratings).mean()) / 2
+        mean, square, product = by_scorer[j] - by_scorer[k]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            first = (shared + product) / np.sqrt(1 + 2 * square - mean**2)
+            differences[j, k] = first - (shared - product) / np.sqrt(1 - 2 * square - mean**2)
+    return differences
+
+
+def _standardised(statistic: str, values: FloatArray) -> FloatArray | None:
+    """Return values, or their ranks for Spearman, with mean 0 and variance 1; None if they are constant."""
+    from scipy.stats import rankdata
+
+    if not (values != values[:1]).any():
+        return None
+    ranked = rankdata(values) if statistic == "spearman" else values
+    scaled: FloatArray = (ranked - ranked.mean()) / ranked.std()
+    return scaled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mean(Figure):
+    """A mean; p is two-sided, of its being `null`.
+
+    Attributes:
+        clusters: clusters that its n values come from.
+    """
+
+    clusters: int
+
+
+def cluster_means(
+    values: FloatArray,
+    clusters: IntArray,
+    null: FloatArray,
+    resamples: int,
+    rng: np.random.Generator,
+    flips: int = FLIPS,
+) -> list[Mean]:
+    """Return the means of R rows of values of the same lines.
+
+    p is the share of flips in which the sum of value - `null` is as far from 0 as observed, where each cluster keeps
+    its sign or changes it by chance, as if values above and below `null` were equally likely.
+
+    Args:
+        values: [R, N]; NaN for lines without a value.
+        clusters: [N] cluster of each line, in [0, G).
+        null: [R] the mean under the null hypothesis.
+        resamples: number of resamples.
+        rng: for resamples and flips, in this order.
+        flips: P.
+    """
+    known, size = np.isfinite(values), number_of(clusters)
+    sums, counts = (
+        np.stack([np.bincount(clusters, row, size) for row in rows]) for rows in (np.where(known, values, 0.0), known)
+    )
+    draws = np.empty((len(values), 1 + resamples))
+    with np.errstate(invalid="ignore"):
+        draws[:, 0] = sums.sum(axis=1) / counts.sum(axis=1)
+        for block in blocks(resamples, size, _FLIP_BLOCK):
+            drawn = cluster_counts(size, block.stop - block.start, rng).astype(np.float64)
+            draws[:, 1 + block.start : 1 + block.stop] = (sums @ drawn) / (counts @ drawn)
+    beyond = sums - counts * null[:, None]
+    as_far, limit = np.ones(len(values)), np.abs(beyond.sum(axis=1, keepdims=True)) - 1e-9
+    for block in blocks(flips, size, _FLIP_BLOCK):
+        signs = rng.integers(0, 2, size=(size, block.stop - block.start)) * 2.0 - 1.0
+        as_far += (np.abs(beyond @ signs) >= limit).sum(axis=1)
+    return [_mean(draws[row], counts[row], float(as_far[row] / (1 + flips))) for row in range(len(values))]
+
+
+def _mean(draws: FloatArray, counts: FloatArray, p: float) -> Mean:
+    """Return a mean from its draws [1 + B] and its number of values by cluster [G]."""
+    n, clusters = int(counts.sum()), int((counts > 0).sum())
+    if not n:
+        return Mean(clusters=0, reason="nothing to take a mean of")
+    p = p if clusters >= FEWEST_CLUSTERS else NONE
+    return Mean.of(percentile_interval(draws, clusters), p=p, n=n, clusters=clusters)
+
+
+def adjusted(p: ArrayLike, method: Literal["holm", "benjamini-hochberg", "benjamini-yekutieli"]) -> FloatArray:
+    """Return [M] p-values adjusted for their number, to be compared with the level as they are.
+
+    Args:
+        p: [M] p-values; NaN stays and does not count.
+        method: "holm" bounds the chance of any false finding, for any tests. "benjamini-hochberg" bounds the expected
+            share of false findings, for tests that are independent or positively dependent; "benjamini-yekutieli" for
+            any tests.
+
+    Source: Holm (1979); Benjamini and Hochberg (1995); Benjamini and Yekutieli (2001).
+    """
+    values = np.asarray(p, dtype=np.float64)
+    known = np.flatnonzero(np.isfinite(values))
+    order = known[np.argsort(values[known], kind="stable")]
+    rank = np.arange(1, len(order) + 1)
+    if method == "holm":
+        stepped = np.maximum.accumulate(values[order] * (len(order) + 1 - rank))
+    else:
+        factor = len(order) * (1.0 if method == "benjamini-hochberg" else (1 / rank).sum())
+        stepped = np.minimum.accumulate((values[order] * factor / rank)[::-1])[::-1]
+    result = np.full_like(values, np.nan)
+    result[order] = np.minimum(stepped, 1.0)
+    return result
