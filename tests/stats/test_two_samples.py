@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rejoinder.stats.resamples import FloatArray
-from rejoinder.stats.two_samples import (
-    Difference,
-    Samples,
-    difference,
-    win_rate,
-)
+from rejoinder.stats.two_samples import Difference, Samples, difference, win_rate
 
 
 def samples(first: Any, second: Any, clusters: Any = None, strata: Any = None, weights: Any = (1.0,)) -> Samples:
