@@ -121,6 +121,15 @@ def test_strata_that_are_alike_change_nothing() -> None:
     assert (found.low, found.high) == pytest.approx((plain.low, plain.high), abs=0.05)
 
 
+def test_a_stratum_with_a_single_cluster_of_a_side_is_exchanged_with_all() -> None:
+    values, strata = rng(1).normal(size=12), np.array([0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 1])
+    lone = samples(values[:6], values[6:], strata=strata, weights=(0.5, 0.5))
+    assert [len(block) for block in lone.blocks] == [12] and difference(lone, rng()).p > 0
+    strata[10] = 1
+    several = samples(values[:6], values[6:], strata=strata, weights=(0.5, 0.5))
+    assert [block.tolist() for block in several.blocks] == [[0, 1, 2, 6, 7, 8, 9], [3, 4, 5, 10, 11]]
+
+
 @pytest.mark.parametrize("shift", [0.0, 1.0])
 def test_values_without_spread(shift: float) -> None:
     found = difference(samples([0.1] * 7, [0.1 + shift] * 6), rng())
