@@ -15,13 +15,13 @@ from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.bilinear.judge import TERMS
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.correlation import OverParts
-from rejoinder.stats.splits import fold_groups, leave_one_out
+from rejoinder.stats.splits import fold_groups
 from research.asked import Asked, Takes
 from research.encodings import Encoding, Prepared, prepared_for
 from research.excerpts import Excerpt, dialogue
 from research.figures import Appearances, Figures, appearances, figures
 from research.fits import QUICK, QUICK_AUTOJUDGE, Split, judge, set_means
-from research.material import Material
+from research.material import Material, leave_one_out
 
 SETS = (
     "deriu_*",

@@ -8,11 +8,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rejoinder.errors import DataError
 from rejoinder.example import Example
@@ -148,3 +149,21 @@ def _digest(examples: Sequence[Example]) -> str:
         read = (example.id, example.context_key, example.context, example.response, example.references, example.system)
         total.update(repr((*read, example.rating(), example.scale())).encode())
     return total.hexdigest()[:12]
+
+
+class LeftOut(NamedTuple):
+    """A label, the ascending positions of all items with another label, and of those with this label."""
+
+    label: str
+    rest: Rows
+    left: Rows
+
+
+def leave_one_out(labels: ArrayLike) -> Iterator[LeftOut]:
+    """Yield each of `labels` [N] once, in sorted order; items with the empty label are in every `rest`.
+
+    Source: Lowe et al. 2017, section 5.4 (leave one system out); Deriu and Cieliebak 2019, section 3 (system split).
+    """
+    named = np.asarray(labels, dtype=np.str_)
+    for label in np.unique(named[named != ""]):
+        yield LeftOut(str(label), np.flatnonzero(named != label), np.flatnonzero(named == label))

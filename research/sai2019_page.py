@@ -15,12 +15,7 @@ from rejoinder.report.audit_geometry import cone_table
 from rejoinder.report.cells import measured, nothing, plain, share
 from rejoinder.report.document import Cell, Document, Prose, Table
 from rejoinder.stats.correlation import spearman
-from rejoinder.stats.figure import (
-    DASH,
-    interval,
-    number,
-    percent,
-)
+from rejoinder.stats.figure import DASH, interval, number, percent
 from research.page import About, data_table, paper, table
 from research.sai2019 import CHANGES, CLIMBED, DRAWN, GENERIC, TABLE3, Sai2019
 

@@ -18,10 +18,9 @@ from rejoinder.judges.learner import Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.correlation import OverParts
 from rejoinder.stats.resamples import Sampling
-from rejoinder.stats.splits import leave_one_out
 from research.figures import Appearances, Figures
 from research.fits import Judgement, Split, judge, predictions
-from research.material import Material
+from research.material import Material, leave_one_out
 
 FEWEST_LINES = 80
 KEPT_AT_RANDOM = 0.75

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from made_up import CONTEXTS, collected, made_up
 from rejoinder.errors import DataError
@@ -14,7 +16,7 @@ from rejoinder.example import Example
 from rejoinder.judges.learner import Rows
 from research import deriu2019
 from research.fits import splits
-from research.material import Material, collect, speakers
+from research.material import Material, collect, leave_one_out, speakers
 
 
 def test_splits_share_no_context_and_keep_copies_out_of_training() -> None:
@@ -120,3 +122,13 @@ def test_data_that_do_not_do(change: Callable[[list[Example]], list[Example]], m
     with pytest.raises(DataError) as error:
         collect(change(made_up()), ("context", "reference"))
     assert str(error.value) == message
+
+
+@given(st.lists(st.sampled_from(["", "hred", "human", "tfidf"]), min_size=1, max_size=40))
+def test_each_label_is_left_out_once(labels: list[str]) -> None:
+    found = list(leave_one_out(labels))
+    assert [one.label for one in found] == sorted(set(labels) - {""})
+    for one in found:
+        assert sorted([*one.rest, *one.left]) == list(range(len(labels)))
+        assert {labels[row] for row in one.left} == {one.label}
+        assert one.label not in {labels[row] for row in one.rest}

@@ -380,10 +380,7 @@ def systems(seed: int) -> tuple[Floats, Floats, Ints, Ints]:
 @every_statistic
 def test_a_correlation_inside_systems(name: Statistic) -> None:
     x, y, of, contexts = systems(0)
-    found, other = (
-        within(x, y, of, draw(contexts, 200), name),
-        mean_correlation(name, x, y, of, draw(contexts, 200)),
-    )
+    found, other = (within(x, y, of, draw(contexts, 200), name), mean_correlation(name, x, y, of, draw(contexts, 200)))
     assert (found.value, *found.ends, found.parts) == (other.value, *other.ends, 3)
     assert math.isnan(found.p) and found.value < CORRELATIONS[name](x, y).value - 0.1
 

@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from conftest import drawn
-from rejoinder.stats.ranking import (
-    pair_accuracy,
-    rank_clusters,
-    soft_pairwise_accuracy,
-    system_p_values,
-)
+from rejoinder.stats.ranking import pair_accuracy, rank_clusters, soft_pairwise_accuracy, system_p_values
 
 Floats = NDArray[np.float64]
 NONE = math.nan

@@ -31,11 +31,7 @@ def test_a_share_over_clusters() -> None:
     assert not share_of_clusters(np.zeros(0), np.zeros(0, dtype=np.int64)).known
 
 
-@given(
-    wins=st.integers(0, 1000),
-    variance=st.floats(1e-12, 0.25) | st.just(0.0),
-    clusters=st.integers(3, 200),
-)
+@given(wins=st.integers(0, 1000), variance=st.floats(1e-12, 0.25) | st.just(0.0), clusters=st.integers(3, 200))
 def test_wilsons_ends_stand_around_the_share(wins: int, variance: float, clusters: int) -> None:
     found = wilson(wins / 1000, variance, clusters, clusters - 1)
     assert 0 <= found.low <= found.value + 1e-12 and found.value - 1e-12 <= found.high <= 1

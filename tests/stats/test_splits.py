@@ -20,7 +20,6 @@ from rejoinder.stats.splits import (
     fold_groups,
     items_needed,
     joined_ties,
-    leave_one_out,
     pilot_of_correlations,
     pilot_of_means,
     split_groups,
@@ -64,16 +63,6 @@ def test_folds_differ_with_the_seed() -> None:
 def test_more_folds_than_groups_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^3 folds of 2 groups, expected 1 to 2$"):
         fold_groups(np.array([0, 0, 5]), 3, np.random.default_rng(0))
-
-
-@given(st.lists(st.sampled_from(["", "hred", "human", "tfidf"]), min_size=1, max_size=40))
-def test_each_label_is_left_out_once(labels: list[str]) -> None:
-    found = list(leave_one_out(labels))
-    assert [one.label for one in found] == sorted(set(labels) - {""})
-    for one in found:
-        assert sorted([*one.rest, *one.left]) == list(range(len(labels)))
-        assert {labels[row] for row in one.left} == {one.label}
-        assert one.label not in {labels[row] for row in one.rest}
 
 
 def ties(*items: str) -> list[NDArray[np.intp]]:

@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rejoinder.stats.resamples import FloatArray
-from rejoinder.stats.two_samples import (
-    Difference,
-    Samples,
-    difference,
-    win_rate,
-)
+from rejoinder.stats.two_samples import Difference, Samples, difference, win_rate
 
 
 def samples(first: Any, second: Any, clusters: Any = None, strata: Any = None, weights: Any = (1.0,)) -> Samples:
@@ -124,6 +119,15 @@ def test_strata_that_are_alike_change_nothing() -> None:
     plain = difference(samples(first, second), rng(), 4000)
     assert found.value == pytest.approx(plain.value)
     assert (found.low, found.high) == pytest.approx((plain.low, plain.high), abs=0.05)
+
+
+def test_a_stratum_with_a_single_cluster_of_a_side_is_exchanged_with_all() -> None:
+    values, strata = rng(1).normal(size=12), np.array([0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 1])
+    lone = samples(values[:6], values[6:], strata=strata, weights=(0.5, 0.5))
+    assert [len(block) for block in lone.blocks] == [12] and difference(lone, rng()).p > 0
+    strata[10] = 1
+    several = samples(values[:6], values[6:], strata=strata, weights=(0.5, 0.5))
+    assert [block.tolist() for block in several.blocks] == [[0, 1, 2, 6, 7, 8, 9], [3, 4, 5, 10, 11]]
 
 
 @pytest.mark.parametrize("shift", [0.0, 1.0])

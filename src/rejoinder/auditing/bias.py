@@ -21,13 +21,7 @@ from rejoinder.example import Example
 from rejoinder.perturbations.preserving import STOP_WORDS
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.figure import NONE, NOTHING, Figure
-from rejoinder.stats.resamples import (
-    BoolArray,
-    IntArray,
-    Sampling,
-    percentile_interval,
-    renumbered,
-)
+from rejoinder.stats.resamples import BoolArray, IntArray, Sampling, percentile_interval, renumbered
 
 RESAMPLES = 1000
 FEWEST = 30

@@ -12,11 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from rejoinder.stats.figure import Figure
-from rejoinder.stats.resamples import (
-    FloatArray,
-    Resamples,
-    percentile_interval,
-)
+from rejoinder.stats.resamples import FloatArray, Resamples, percentile_interval
 
 
 def alignments(vectors: FloatArray) -> FloatArray:

@@ -11,12 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.stats.figure import NONE, Figure
-from rejoinder.stats.resamples import (
-    FloatArray,
-    Resamples,
-    number_of,
-    percentile_interval,
-)
+from rejoinder.stats.resamples import FloatArray, Resamples, number_of, percentile_interval
 
 
 def ratio_of_spreads(values: FloatArray, others: FloatArray, resamples: Resamples) -> Figure:

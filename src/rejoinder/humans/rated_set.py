@@ -13,13 +13,7 @@ from rejoinder.errors import DataError
 from rejoinder.example import OVERALL, Example, Rating
 from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.lines import UNNAMED, numbered, title_of
-from rejoinder.stats.resamples import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    number_of,
-    renumbered,
-)
+from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray, number_of, renumbered
 
 POOLED = "pooled"
 NO_SYSTEM = -1

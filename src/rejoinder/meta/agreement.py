@@ -14,14 +14,7 @@ from rejoinder.meta.frames import FORMAT_VERSION, results_frame
 from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.correlation import CORRELATIONS, columns, resampled
 from rejoinder.stats.figure import NOTHING, Figure, plain
-from rejoinder.stats.resamples import (
-    FloatArray,
-    Resamples,
-    Sampling,
-    number_of,
-    percentile_interval,
-    renumbered,
-)
+from rejoinder.stats.resamples import FloatArray, Resamples, Sampling, number_of, percentile_interval, renumbered
 
 Level = Literal["turn", "dialogue", "system"]
 FEW_SYSTEMS = {

@@ -16,16 +16,7 @@ from rejoinder.data.values import under
 from rejoinder.errors import DataError, require_one_of
 from rejoinder.example import Example
 from rejoinder.meta.compared import Aligned, Pairs
-from rejoinder.meta.conversations import (
-    Key,
-    begun_alike,
-    context_of,
-    id_of,
-    of_user,
-    places_of,
-    several_of,
-    talk_of,
-)
+from rejoinder.meta.conversations import Key, begun_alike, context_of, id_of, of_user, places_of, several_of, talk_of
 from rejoinder.stats.permutation import FEWEST_CLUSTERS
 from rejoinder.text.normalize import visible
 

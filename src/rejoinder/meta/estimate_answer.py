@@ -8,12 +8,7 @@ from collections.abc import Sequence
 from rejoinder.data.scales import in_words
 from rejoinder.meta.estimates import Estimate, Estimates
 from rejoinder.meta.verdict import FEWEST_OWN, SCORES_FOR_RATINGS
-from rejoinder.stats.figure import (
-    interval,
-    p_value,
-    pluralize,
-    rounded,
-)
+from rejoinder.stats.figure import interval, p_value, pluralize, rounded
 from rejoinder.stats.prediction_powered import FREEDOM_TO_TUNE
 
 _LISTED = 5

@@ -11,13 +11,7 @@ from rejoinder.meta.fitting_results import Gain
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.correlation import Statistic, mean_correlations
 from rejoinder.stats.figure import Figure
-from rejoinder.stats.resamples import (
-    IntArray,
-    Resamples,
-    Sampling,
-    percentile_interval,
-    renumbered,
-)
+from rejoinder.stats.resamples import IntArray, Resamples, Sampling, percentile_interval, renumbered
 
 ACCURACY, LONGER, SHORTER = "accuracy", "longer preferred", "shorter preferred"
 _STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson")

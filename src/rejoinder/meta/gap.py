@@ -17,21 +17,10 @@ from rejoinder.scorer import FloatArray
 from rejoinder.stats.correlation import ROUNDING
 from rejoinder.stats.figure import NONE, NOTHING, Figure, written_as
 from rejoinder.stats.permutation import cluster_means
-from rejoinder.stats.resamples import (
-    BoolArray,
-    IntArray,
-    Sampling,
-    number_of,
-    renumbered,
-)
+from rejoinder.stats.resamples import BoolArray, IntArray, Sampling, number_of, renumbered
 from rejoinder.stats.shares import FEWEST, share_of_clusters
 from rejoinder.stats.splits import Pilot, items_needed, pilot_of_means
-from rejoinder.stats.two_samples import (
-    Difference,
-    Samples,
-    difference,
-    win_rate,
-)
+from rejoinder.stats.two_samples import Difference, Samples, difference, win_rate
 
 FEWEST_OF_A_KIND = 5  # conversations of each side, for the replies under one value of a field to be compared
 Verdict = Literal["A is better", "B is better", "A is higher", "B is higher", "not separable", "out of domain"]

@@ -14,13 +14,7 @@ from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.figure import NONE, Figure, written_as
 from rejoinder.stats.ranking import rank_clusters, soft_pairwise_accuracy, system_p_values
-from rejoinder.stats.resamples import (
-    Resamples,
-    number_of,
-    numbers_of,
-    percentile_interval,
-    renumbered,
-)
+from rejoinder.stats.resamples import Resamples, number_of, numbers_of, percentile_interval, renumbered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

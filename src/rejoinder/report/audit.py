@@ -20,13 +20,7 @@ from rejoinder.report.cells import count, measured, nothing, plain, share
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.document import Block, Case, Cases, Cell, Document, KeyFigure, Picture, Prose, Section, Table
 from rejoinder.report.markdown import body
-from rejoinder.stats.figure import (
-    Figure,
-    interval,
-    number,
-    percent,
-    pluralize,
-)
+from rejoinder.stats.figure import Figure, interval, number, percent, pluralize
 
 _KINDS = {"judge": "it is fooled", "metric": "it holds", "baseline": "cannot be told"}
 _LOOKS = {"fooled": "judge", "holds": "metric"}

@@ -5,14 +5,7 @@ from __future__ import annotations
 import math
 
 from rejoinder.report.document import Cell
-from rejoinder.stats.figure import (
-    DASH,
-    Figure,
-    interval,
-    number,
-    p_value,
-    percent,
-)
+from rejoinder.stats.figure import DASH, Figure, interval, number, p_value, percent
 
 
 def nothing(why: str = "") -> Cell:

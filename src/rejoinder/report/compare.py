@@ -14,12 +14,7 @@ from rejoinder.meta.gap import Gap
 from rejoinder.report.cells import count, measured, nothing, p, plain, share
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.document import Cell, Document, KeyFigure, Picture, Prose, Section, Table
-from rejoinder.stats.figure import (
-    interval,
-    number,
-    p_value,
-    rounded,
-)
+from rejoinder.stats.figure import interval, number, p_value, rounded
 
 _TITLE = "Is B better than A?"
 _MORE = "more to tell"

@@ -1,6 +1,6 @@
 """Agreement of raters: intraclass correlations and noise ceiling, Krippendorff's alpha, Cohen's kappa, random halves.
 
-Ratings come as a table of lines and ratings, NaN (or any other value that is not finite) where there is none. In a
+Ratings come as a table of lines and ratings, NaN (or any other value that is not finite) for a missing one. In a
 table [N, R] raters are unordered, as crowds give them: the first ratings of two lines need not be by the same person.
 The raters of a line then count as drawn at random (one-way random effects), and nothing depends on their order. In a
 table [N, J] each column is one rater.
@@ -72,19 +72,12 @@ class Reliability(NamedTuple):
 
 
 def reliability(ratings: FloatArray, resamples: Resamples | None = None) -> Reliability:
-    """Return the reliability of one rating and of the mean rating, from one-way variance components.
+    """Return the reliability of one of the `ratings` [N, R] and of their mean, from one-way variance components.
 
     With n ratings of N lines, k_i of line i, the variance between lines is V = (MSB - MSW) / n0 with
     n0 = (n - sum of k_i^2 / n) / (N - 1), and that within lines is MSW; a negative V counts as 0. One rating has the
     reliability V / (V + MSW), the mean rating V / (V + MSW * mean of 1 / k_i), which is Spearman-Brown's formula for
     the harmonic mean of the k_i. Lines with one rating count.
-
-    Args:
-        ratings: [N, R].
-        resamples: of N lines; None gives the value of the data alone.
-
-    Raises:
-        UsageError: `ratings` is not a table.
 
     Source: Shrout and Fleiss (1979), ICC(1, 1) and ICC(1, k); Searle, Casella and McCulloch (1992), Variance
     Components, section 3.6 (unequal numbers); Spearman (1904) for the ceiling (correction for attenuation).
@@ -131,14 +124,7 @@ class TwoWay(NamedTuple):
 
 
 def two_way(ratings: FloatArray, resamples: Resamples | None = None) -> TwoWay:
-    """Return the intraclass correlations of the lines that all raters rated, by two-way analysis of variance.
-
-    Args:
-        ratings: [N, J]; lines with a gap do not count.
-        resamples: of N lines; None gives the value of the data alone.
-
-    Raises:
-        UsageError: `ratings` is not a table.
+    """Return the intraclass correlations of `ratings` [N, J] by two-way analysis of variance, without lines with a gap.
 
     Source: Shrout and Fleiss (1979), cases 2 and 3.
     """
@@ -177,14 +163,7 @@ def _of(rows: IntArray, count: int, resamples: Resamples | None) -> Resamples:
 
 
 def krippendorff_alpha(ratings: FloatArray, level: Level = "interval") -> Figure:
-    """Return Krippendorff's alpha: 1 less observed over expected disagreement; 0 is agreement by chance.
-
-    Args:
-        ratings: [N, R].
-        level: ratings are names, ranks, or numbers with meaningful distances.
-
-    Raises:
-        UsageError: `ratings` is not a table.
+    """Return Krippendorff's alpha of `ratings` [N, R], as `alphas` without resamples.
 
     Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, case D.
     """
@@ -195,16 +174,11 @@ def krippendorff_alpha(ratings: FloatArray, level: Level = "interval") -> Figure
 
 
 def alphas(ratings: FloatArray, resamples: Resamples, level: Level = "interval") -> FloatArray:
-    """Return [1 + B] Krippendorff's alpha over each resample; NaN where all of its ratings are the same.
+    """Return [1 + B] Krippendorff's alpha of `ratings` [N, R] over each resample; NaN if all its ratings are the same.
 
-    Every ordered pair of ratings of a line counts, all pairs of a line with k ratings k times together. Disagreement is
-    1 for two different values (nominal), the square of their distance (interval), or of their mean ranks among all
-    ratings of the resample (ordinal).
-
-    Args:
-        ratings: [N, R]; lines with one rating do not count.
-        resamples: of N lines.
-        level: see `krippendorff_alpha`.
+    Alpha is 1 less observed over expected disagreement; 0 is agreement by chance. Every ordered pair of ratings of a
+    line counts, all pairs of a line with k ratings k times together. Disagreement is 1 for two different values
+    (nominal), the square of their distance (interval), or of their mean ranks among all ratings (ordinal).
     """
     values = np.unique(ratings[np.isfinite(ratings)])
     cells, counts = _coincidences(ratings, values, resamples), resamples.counts
@@ -250,24 +224,14 @@ def _alpha(together: FloatArray, values: FloatArray, level: Level) -> FloatArray
 
 
 def kappas(
-    first: FloatArray,
-    second: FloatArray,
-    groups: IntArray,
-    resamples: Resamples,
-    weighting: Weighting = "quadratic",
+    first: FloatArray, second: FloatArray, groups: IntArray, resamples: Resamples, weighting: Weighting = "quadratic"
 ) -> FloatArray:
-    """Return [P, 1 + B] Cohen's kappa of each group of pairs of ratings, at most 1; 0 is agreement by chance.
+    """Return [P, 1 + B] Cohen's kappa of each of the `groups` [M] of pairs of ratings [M]; 0 is agreement by chance.
 
     It is 1 less the observed disagreement over the disagreement of two raters who draw from the same ratings by chance.
     Two ratings disagree by 1 if they differ (unweighted), by their distance (linear) or its square (quadratic): of the
-    values themselves, so a value that no rating has changes nothing. NaN if both always give the same value.
-
-    Args:
-        first: [M] the rating of one rater.
-        second: [M] the rating of the other for the same line.
-        groups: [M] group of each pair, in [0, P): two raters, or one rater and all others.
-        resamples: of M pairs.
-        weighting: of disagreements.
+    values themselves, so a value that no rating has changes nothing. NaN if both always give the same value. A group
+    is two raters, or one rater and all others.
 
     Source: Cohen (1960), Cohen (1968).
     """
@@ -317,16 +281,8 @@ class RaterCorrelation(NamedTuple):
 def one_against_others(ratings: FloatArray, rng: np.random.Generator, draws: int = 100) -> RaterCorrelation:
     """Return the correlation of a random rater of each line with the mean of the line's others.
 
-    This is what a person reaches in the place of a scorer, against ratings without that person's. For raters without
-    names it is what leaving out one after the other gives on average.
-
-    Args:
-        ratings: [N, R].
-        rng: for the draws.
-        draws: the number of draws.
-
-    Raises:
-        UsageError: `ratings` is not a table.
+    A person in the role of a scorer reaches this, against ratings without that person's. For raters without names it is
+    what leaving out one after the other gives on average.
     """
     return _between_parts(ratings, np.ones_like, rng, draws)
 
@@ -334,8 +290,7 @@ def one_against_others(ratings: FloatArray, rng: np.random.Generator, draws: int
 def random_halves(ratings: FloatArray, rng: np.random.Generator, draws: int = 100) -> RaterCorrelation:
     """Return the correlation between the mean ratings of two random halves of each line's raters.
 
-    It is not stepped up to the full number of raters. Of an odd number the second half has one more. Arguments and
-    errors as for `one_against_others`.
+    It is not stepped up to the full number of raters. Of an odd number the second half has one more.
 
     Source: Liu et al. (2016), How NOT To Evaluate Your Dialogue System, table 3 ("Human").
     """

@@ -13,28 +13,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isqrt, nan, sqrt
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rejoinder.errors import UsageError
 from rejoinder.stats.figure import CONFIDENCE, NOTHING, Figure
-from rejoinder.stats.resamples import (
-    FloatArray,
-    IntArray,
-    Resamples,
-    percentile_interval,
-    renumbered,
-    two_sided,
-)
+from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, percentile_interval, renumbered, two_sided
 
 Statistic = Literal["pearson", "spearman", "kendall"]
+STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 SMALLEST_P = float(np.finfo(np.float64).tiny)
 FEWEST = 3
 ROUNDING = 1e-12
 # Below this share of variance in the second moment, one-pass moments lose over ten of the sixteen digits.
 CANCELLATION = 1e-6
+Parts = NDArray[np.integer]
 
 
 # one value
@@ -43,14 +38,8 @@ CANCELLATION = 1e-6
 def correlation(statistic: Statistic, x: ArrayLike, y: ArrayLike, *, names: tuple[str, str] = ("x", "y")) -> Figure:
     """Return the correlation of `x` [N] and `y` [N], in [-1, 1], with a two-sided p that takes lines as independent.
 
-    Fewer than three pairs, a constant variable and values that are not finite give NaN and a reason. A correlation
-    within 1e-12 of 1 or -1 is 1 or -1. "kendall" is tau-b.
-
-    Args:
-        statistic: which correlation.
-        x: [N].
-        y: [N].
-        names: what a value of each variable is called in a reason.
+    Fewer than three pairs, a constant variable and values that are not finite give NaN and a reason, which uses the
+    `names` of the variables. A correlation within 1e-12 of 1 or -1 is 1 or -1. "kendall" is tau-b.
 
     Raises:
         UsageError: `x` and `y` are not two vectors of one length.
@@ -70,13 +59,8 @@ def correlation(statistic: Statistic, x: ArrayLike, y: ArrayLike, *, names: tupl
     return Figure(value=value, p=max(float(result.pvalue), SMALLEST_P), n=len(a))
 
 
-pearson, spearman = partial(correlation, "pearson"), partial(correlation, "spearman")
-kendall = partial(correlation, "kendall")
-CORRELATIONS: Mapping[Statistic, Callable[..., Figure]] = {
-    "pearson": pearson,
-    "spearman": spearman,
-    "kendall": kendall,
-}
+CORRELATIONS: Mapping[Statistic, Callable[..., Figure]] = {name: partial(correlation, name) for name in STATISTICS}
+pearson, spearman, kendall = CORRELATIONS.values()
 
 
 def _undefined(a: FloatArray, b: FloatArray, names: tuple[str, str]) -> str:
@@ -110,12 +94,7 @@ def chance_band(x: FloatArray, y: FloatArray, clusters: IntArray) -> Figure:
 
     Lines of a cluster may be alike in both variables, and then N lines count as N / (1 + (m - 1) r s) independent ones
     with r and s the intraclass correlations of `x` and `y` and m the mean size of the cluster of a line; never as more
-    than N. Nothing if `x` and `y` have no correlation.
-
-    Args:
-        x: [N].
-        y: [N].
-        clusters: [N] cluster of each line.
+    than N. Nothing if `x` and `y` [N] have no correlation.
 
     Source: Clifford, Richardson and Hemon (1989) for the effective number.
     """
@@ -145,15 +124,9 @@ def _intraclass(values: FloatArray, clusters: IntArray) -> float:
 def williams(first: float, second: float, between: float, n: int) -> float:
     """Return the two-sided p that two Pearson correlations with the same ratings differ, over the same n lines.
 
-    Lines must be independent and about normal; for clustered lines p is too small. NaN if a correlation does not exist,
-    with fewer than four lines, if the scorers are the same but for scale, and if no three variables have these
-    correlations.
-
-    Args:
-        first: correlation of the first scorer with the ratings.
-        second: correlation of the second scorer with the ratings.
-        between: correlation of the two scorers with each other.
-        n: number of lines.
+    `between` is that of the scorers. Lines must be independent and about normal; for clustered lines p is too small.
+    NaN if a correlation does not exist, with fewer than four lines, if the scorers are the same but for scale, and if
+    no three variables have these correlations.
 
     Source: Williams (1959); Steiger (1980), equation 7.
     """
@@ -171,7 +144,7 @@ def williams(first: float, second: float, between: float, n: int) -> float:
 
 
 def resampled(statistic: Statistic, x: FloatArray, y: FloatArray, resamples: Resamples) -> FloatArray:
-    """Return [1 + B] the correlation of `x` [N] and `y` [N] over each resample; NaN where it does not exist."""
+    """Return [1 + B] the correlation of `x` [N] and `y` [N] over each resample; NaN if undefined."""
     if statistic == "pearson":
         values: FloatArray = pearsons(x[None], y, resamples)[0]
         return values
@@ -372,17 +345,15 @@ class OverParts(Figure):
 
 
 def by_part(
-    statistic: Statistic, scores: FloatArray, ratings: FloatArray, parts: NDArray[np.integer], resamples: Resamples
+    statistic: Statistic, scores: FloatArray, ratings: FloatArray, parts: Parts, resamples: Resamples
 ) -> FloatArray:
     """Return [S, K, 1 + B] the correlation of each of `scores` [K, N] with `ratings` [N] inside each of the parts."""
     draws = np.full((len(np.unique(parts)), len(scores), resamples.counts.shape[1]), nan)
     for place, part in enumerate(np.unique(parts)):
         rows = np.flatnonzero(parts == part)
         x, y, inside = scores[:, rows], ratings[rows], resamples.at(rows)
-        if statistic == "pearson":
-            draws[place] = pearsons(x, y, inside)
-        else:
-            draws[place] = [resampled(statistic, line, y, inside) for line in x]
+        ranked = statistic != "pearson"
+        draws[place] = [resampled(statistic, line, y, inside) for line in x] if ranked else pearsons(x, y, inside)
     return draws
 
 
@@ -390,7 +361,7 @@ def mean_correlation(
     statistic: Statistic,
     scores: FloatArray,
     ratings: FloatArray,
-    parts: NDArray[np.integer],
+    parts: Parts,
     resamples: Resamples,
     *,
     versus: FloatArray | None = None,
@@ -398,15 +369,8 @@ def mean_correlation(
     """Return the mean over parts of the correlation of `scores` with `ratings`, or of the difference to `versus`.
 
     The parts are data sets, or the test parts of repeated splits, in which a line may come several times. p is
-    two-sided, of a mean of 0 (see `two_sided`); NaN without resamples.
-
-    Args:
-        statistic: which correlation.
-        scores: [N]; lines with NaN are left out.
-        ratings: [N] finite.
-        parts: [N] part of each line.
-        resamples: of N lines; in each a cluster has one weight in all parts.
-        versus: [N] scores whose correlation is subtracted; lines with NaN in either are left out of both.
+    two-sided, of a mean of 0 (see `two_sided`); NaN without resamples. Lines without a score are left out; with
+    `versus`, lines without either score.
     """
     both = np.stack([scores] if versus is None else [scores, versus])
     usable = np.flatnonzero(np.isfinite(both).all(axis=0))
@@ -426,7 +390,7 @@ def mean_over_parts(draws: FloatArray, clusters: int) -> OverParts:
 
 
 def mean_correlations(
-    statistic: Statistic, scores: FloatArray, ratings: FloatArray, parts: NDArray[np.integer], resamples: Resamples
+    statistic: Statistic, scores: FloatArray, ratings: FloatArray, parts: Parts, resamples: Resamples
 ) -> FloatArray:
     """Return [1 + B, K] the mean over parts of each scorer's correlation with `ratings` [N].
 

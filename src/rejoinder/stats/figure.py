@@ -6,7 +6,7 @@ A record that is one measured number about something derives from `Figure`; a re
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Self
 
@@ -97,13 +97,9 @@ NOTHING = Figure()
 
 
 def written_as(name: str | None = None, *, default: Any = MISSING, called: str = "", **parts: str) -> Any:
-    """Declare a field that has another name in JSON, or several, or none.
+    """Declare a field that has the JSON key `name`, or keys for some parts of its figure, or none.
 
-    Args:
-        name: of the field as a whole.
-        default: of the field.
-        called: the statistic of its figure in a table of rows, if it is not the name of the field.
-        parts: the JSON keys of parts of a figure that has no JSON object of its own; other parts are left out.
+    `called` is the statistic of its figure in a table of rows, if that is not the name of the field.
     """
     return field(default=default, metadata={"written": {"": name} if name else parts, "called": called})
 
@@ -144,10 +140,7 @@ def rows_of(tree: Any, **about: Any) -> Iterator[dict[str, Any]]:
     Records are walked field by field, or through their method `figures` if they have one. A column that a figure does
     not state comes from the record around it: a field, a property or a constant. The statistic is the `called` of
     `written_as`, else that of the record, else the name of the field. Figures without value and reason are left out.
-
-    Args:
-        tree: a record, a figure, or several.
-        about: columns that hold unless a record states them.
+    `about` holds the columns that no record states.
     """
     seen = set()
     for row in _walked(tree, {"level": "turn", **about}):
@@ -159,31 +152,22 @@ def rows_of(tree: Any, **about: Any) -> Iterator[dict[str, Any]]:
 
 def _walked(tree: Any, about: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the rows of a tree; `about` holds the columns that are known from above."""
-    if isinstance(tree, Mapping):
-        tree = tuple(tree.values())
-    if isinstance(tree, (list, tuple)):
-        for item in tree:
+    if isinstance(tree, (Mapping, list, tuple)):
+        for item in tree.values() if isinstance(tree, Mapping) else tree:
             yield from _walked(item, about)
     elif is_dataclass(tree):
         columns = {**about, **_stated(tree, about)}
         if isinstance(tree, Figure) and (tree.known or tree.reason):
             yield {name: plain(getattr(tree, name) if name in _OWN else columns.get(name)) for name in COLUMNS}
-        yield from _inside(tree, columns)
-
-
-def _inside(record: Any, about: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of the figures that a record holds."""
-    if hasattr(record, "figures"):
-        figures: Iterable[Any] = record.figures()
-        yield from _walked(tuple(figures), about)
-        return
-    for key in fields(record):
-        value = getattr(record, key.name)
-        if isinstance(value, Figure) and not hasattr(value, "statistic"):
-            name = key.metadata.get("called") or getattr(record, "statistic", "") or key.name.replace("_", " ")
-            yield from _walked(value, {**about, "statistic": name})
-        else:
-            yield from _walked(value, about)
+        if hasattr(tree, "figures"):
+            yield from _walked(tuple(tree.figures()), columns)
+            return
+        for key in fields(tree):
+            value, own = getattr(tree, key.name), columns
+            if isinstance(value, Figure) and not hasattr(value, "statistic"):
+                name = key.metadata.get("called") or getattr(tree, "statistic", "") or key.name.replace("_", " ")
+                own = {**columns, "statistic": name}
+            yield from _walked(value, own)
 
 
 def _stated(record: Any, about: Mapping[str, Any]) -> dict[str, Any]:
@@ -212,12 +196,8 @@ def percent(value: float) -> str:
 def interval(figure: Figure, digits: int = 3, *, ends: int = 2, share: bool = False, signed: bool = False) -> str:
     """Return a value with its interval if it has one, `0.123 [0.01, 0.22]`.
 
-    Args:
-        figure: the value.
-        digits: of the value.
-        ends: digits of the ends of its interval.
-        share: in whole percent.
-        signed: with a plus sign unless the value is negative.
+    The value has `digits`, the ends of the interval have `ends` digits; a `share` is in whole percent, a `signed` value
+    has a plus sign unless it is negative.
     """
     text = percent(figure.value) if share else number(figure.value, digits)
     text = f"+{text}" if signed and figure.value >= 0 else text

@@ -49,15 +49,8 @@ def paired_permutations(
     in each part (ranks for Spearman), change places in random whole clusters, and the difference is computed again. p
     is the share of swaps with a difference as large as the observed one, which is counted in.
 
-    Args:
-        statistic: which correlation.
-        scores: [N, K] finite.
-        ratings: [N] finite.
-        parts: [N] part of each line; the correlations are means over parts, for each pair without those in which one
-            of the two is constant.
-        clusters: [N] cluster of each line.
-        rng: for the swaps.
-        permutations: P.
+    Correlations are means over `parts` [N], for each pair without those in which one of the two is constant. All
+    `scores` [N, K] and `ratings` [N] must be finite.
 
     Source: Good (2005), Permutation, Parametric and Bootstrap Tests of Hypotheses, section 3.7 (matched pairs); Phipson
     and Smyth (2010) for counting the observed swap.
@@ -77,17 +70,12 @@ def paired_permutations(
         for pair, differences in _differences(columns, y, places, swaps[inside]).items():
             totals[pairs.index(pair)] += differences
             counts[pairs.index(pair)] += 1
-    return {pair: _tested(totals[at], counts[at]) for at, pair in enumerate(pairs)}
-
-
-def _tested(total: FloatArray, count: float) -> Figure:
-    """Return a pair's mean difference with p, from the sums [P] over `count` parts."""
-    if not count:
-        return NOTHING
-    differences = total / count
+    with np.errstate(invalid="ignore"):
+        means = totals / counts[:, None]
     # A swap of everything gives the same difference with the opposite sign, but for the last digits.
-    as_large = np.abs(differences) >= np.abs(differences[0]) - ROUNDING
-    return Figure(value=float(differences[0]), p=float(as_large.mean()))
+    as_large = (np.abs(means) >= np.abs(means[:, :1]) - ROUNDING).mean(axis=1)
+    tested = [Figure(value=mean, p=p) for mean, p in zip(means[:, 0].tolist(), as_large.tolist(), strict=True)]
+    return {pair: figure if figure.known else NOTHING for pair, figure in zip(pairs, tested, strict=True)}
 
 
 def _differences(
@@ -151,13 +139,7 @@ def cluster_means(
     p is the share of flips in which the sum of value - `null` is as far from 0 as observed, where each cluster keeps
     its sign or changes it by chance, as if values above and below `null` were equally likely.
 
-    Args:
-        values: [R, N]; NaN for lines without a value.
-        clusters: [N] cluster of each line, in [0, G).
-        null: [R] the mean under the null hypothesis.
-        resamples: number of resamples.
-        rng: for resamples and flips, in this order.
-        flips: P.
+    Values [R, N] are NaN for lines without one. The generator draws the resamples, then the flips.
     """
     known, size = np.isfinite(values), number_of(clusters)
     sums, counts = (
@@ -174,16 +156,13 @@ def cluster_means(
     for block in blocks(flips, size, _FLIP_BLOCK):
         signs = rng.integers(0, 2, size=(size, block.stop - block.start)) * 2.0 - 1.0
         as_far += (np.abs(beyond @ signs) >= limit).sum(axis=1)
-    return [_mean(draws[row], counts[row], float(as_far[row] / (1 + flips))) for row in range(len(values))]
-
-
-def _mean(draws: FloatArray, counts: FloatArray, p: float) -> Mean:
-    """Return a mean from its draws [1 + B] and its number of values by cluster [G]."""
-    n, clusters = int(counts.sum()), int((counts > 0).sum())
-    if not n:
-        return Mean(clusters=0, reason="nothing to take a mean of")
-    p = p if clusters >= FEWEST_CLUSTERS else NONE
-    return Mean.of(percentile_interval(draws, clusters), p=p, n=n, clusters=clusters)
+    means = []
+    for row, p in enumerate((as_far / (1 + flips)).tolist()):
+        n, own = int(counts[row].sum()), int((counts[row] > 0).sum())
+        p = p if own >= FEWEST_CLUSTERS else NONE
+        nothing = Mean(clusters=0, reason="nothing to take a mean of")
+        means.append(Mean.of(percentile_interval(draws[row], own), p=p, n=n, clusters=own) if n else nothing)
+    return means
 
 
 def adjusted(p: ArrayLike, method: Literal["holm", "benjamini-hochberg", "benjamini-yekutieli"]) -> FloatArray:

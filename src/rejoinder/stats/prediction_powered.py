@@ -38,7 +38,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """One system, or the difference of two.
+    """A system, or the difference of two.
 
     Attributes:
         n: its ratings.
@@ -140,9 +140,7 @@ def shared_power(samples: Sequence[Sample]) -> float | None:
 def powered(sample: Sample, shared: float | None = None) -> Powered:
     """Return the mean of a sample with its intervals.
 
-    Args:
-        sample: a system, or a difference of two.
-        shared: the power of all systems together, for a sample with too few ratings of its own.
+    `shared` is the power of all systems together, for a sample with too few ratings of its own.
     """
     if not sample.n or np.isnan(sample.mean):
         nothing = Figure(reason="no rated line")
@@ -179,13 +177,8 @@ def worth(mean: Powered) -> float:
 def ratings_needed(sample: Sample, half: float, *, scored: bool, most: int = 10**7) -> int | None:
     """Return the number of ratings for an interval of `half` to either side; None if it is over `most`.
 
-    The ratings at hand are the pilot: further ones are taken to be spread over conversations in the same way.
-
-    Args:
-        sample: a system, or a difference of two; its ratings are those of both.
-        half: over 0.
-        scored: whether the scores are used.
-        most: the largest number to try.
+    The ratings at hand, those of both systems for a difference, are the pilot: further ones are taken to be spread over
+    conversations in the same way.
     """
     if _no_interval(sample, sample.variances()[0]):
         return None

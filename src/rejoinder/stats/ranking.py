@@ -13,16 +13,12 @@ from rejoinder.stats.resamples import FloatArray, IntArray
 
 
 def pair_accuracy(scores: FloatArray, ratings: FloatArray) -> Figure:
-    """Return the share of pairs of lines that scores and ratings order in the same way, or that both call tied.
+    """Return the share of pairs of lines that scores [N] and ratings [N] order in the same way, or that both call tied.
 
     Scores rarely tie and ratings often do, so scores within a threshold of each other count as tied. The threshold is
     the one with the highest share on these lines. Constant scores or ratings have no value, but a reason.
 
     All pairs are in memory at once, so call it with a few thousand lines at most.
-
-    Args:
-        scores: [N].
-        ratings: [N].
 
     Source: Deutsch, Foster and Freitag (2023), Ties Matter: acc_eq and tie calibration.
     """
@@ -52,11 +48,7 @@ def soft_pairwise_accuracy(
     the scores and that by the ratings (`system_p_values` with the same swaps). n is the number of pairs of systems that
     share an item. Constant scores or ratings have no value, but a reason.
 
-    Args:
-        scores: [S, N] of each system on each item; NaN for none.
-        ratings: [S, N]; only items with both count.
-        rng: for the swaps.
-        permutations: P.
+    Scores and ratings [S, N] are of each system on each item, NaN for none; only items with both count.
 
     Source: Thompson, Mathur, Deutsch and Khayrallah (2024), Improving Statistical Significance in Human Evaluation of
     Automatic Metrics via Soft Pairwise Accuracy.
@@ -89,11 +81,7 @@ def system_p_values(values: FloatArray, rng: np.random.Generator, permutations: 
     The published code of soft pairwise accuracy counts equal differences in full. p then depends on which of two
     systems with equal values comes first.
 
-    Args:
-        values: [S, N] of each system on each item; NaN for none. An item should be a context, with the mean of its
-            lines.
-        rng: for the swaps.
-        permutations: P.
+    Values [S, N] are of each system on each item, NaN for none. Items should be contexts, with the mean of their lines.
 
     Source: Thompson et al. (2024), as for `soft_pairwise_accuracy` (paired permutation test).
     """
@@ -126,12 +114,7 @@ def rank_clusters(means: FloatArray, p: FloatArray, level: float = 0.05) -> IntA
     """Return [S] the cluster of each system, 1 the best; 0 for a system without a mean.
 
     Systems are ordered by mean. A new cluster begins where all systems above are significantly better than all below.
-    Some pairs inside a cluster may differ too.
-
-    Args:
-        means: [S] mean ratings (or scores) of systems.
-        p: [S, S] from `system_p_values`; NaN is not significant.
-        level: of significance.
+    Some pairs inside a cluster may differ too. `p` [S, S] is from `system_p_values`; NaN is not significant.
 
     Source: the tables of the Conference on Machine Translation, as in Kocmi et al. (2022).
     """

@@ -1,4 +1,4 @@
-"""Models of raters: what is true of each line and whom to trust, found together from ratings alone.
+"""Models of raters: the true label of each line and the competence of each rater, estimated together from ratings.
 
 Shapes: N lines, J raters, L labels, M ratings.
 """
@@ -11,23 +11,19 @@ import numpy as np
 
 from rejoinder.stats.resamples import FloatArray, IntArray
 
-RESTARTS = 10
-ITERATIONS = 50
-NOISE = 0.5  # of the starts
-STRATEGY = 10.0  # prior of each label in what a spammer says
+STRATEGY = 10.0  # prior of each label in the strategy of a spammer
 KNOWING = 0.5  # prior of knowing, and of spamming
-MOST_ITERATIONS = 500  # of Dawid and Skene
-_ENOUGH = 1e-9  # of the logarithm of the likelihood a rating; gaining less ends them
+_ENOUGH = 1e-9  # gain in log-likelihood per rating below which Dawid and Skene's model has converged
 _TINY = 1e-10
 
 
 class Labelled(NamedTuple):
-    """Ratings one by one.
+    """Single ratings.
 
     Attributes:
-        lines: [M] the line of each, in [0, N).
-        raters: [M] who gave it, in [0, J).
-        labels: [M] what was given, in [0, L).
+        lines: [M] line of each rating, in [0, N).
+        raters: [M] its rater, in [0, J).
+        labels: [M] its label, in [0, L).
         shape: N, J and L.
     """
 
@@ -37,19 +33,24 @@ class Labelled(NamedTuple):
     shape: tuple[int, int, int]
 
     def by_line(self, weights: FloatArray) -> FloatArray:
-        """[N, L] a weight [M] of each rating summed by line and label."""
-        return _summed(self.lines, self.labels, weights, (self.shape[0], self.shape[2]))
+        """Return [N, L] the weights [M] of ratings summed by line and label."""
+        return self._summed(self.lines, weights, self.shape[0])
 
     def by_rater(self, weights: FloatArray) -> FloatArray:
-        """[J, L] the same by rater and label."""
-        return _summed(self.raters, self.labels, weights, self.shape[1:])
+        """Return [J, L] the weights [M] of ratings summed by rater and label."""
+        return self._summed(self.raters, weights, self.shape[1])
+
+    def _summed(self, rows: IntArray, weights: FloatArray, size: int) -> FloatArray:
+        """Return [`size`, L] the weights summed by row and label."""
+        cells = np.bincount(rows * self.shape[2] + self.labels, weights=weights, minlength=size * self.shape[2])
+        return cells.astype(np.float64).reshape(size, self.shape[2])
 
 
 class Model(NamedTuple):
-    """What a model of raters believes.
+    """A fitted model of raters.
 
     Attributes:
-        belief: [N, L] how likely each label is; rows sum to 1.
+        belief: [N, L] probability of each label; rows sum to 1.
         competence: [J] of each rater, 0 to 1.
         likelihood: logarithm of the marginal likelihood.
     """
@@ -60,74 +61,45 @@ class Model(NamedTuple):
 
 
 def mace(
-    given: Labelled,
-    rng: np.random.Generator,
-    *,
-    restarts: int = RESTARTS,
-    iterations: int = ITERATIONS,
-    noise: float = NOISE,
+    ratings: Labelled, rng: np.random.Generator, *, restarts: int = 10, iterations: int = 50, noise: float = 0.5
 ) -> Model:
-    """MACE by variational Bayes: a rater either knows, and gives the true label, or spams from a strategy of their own.
+    """Return MACE by variational Bayes: a rater knows and gives the true label, or spams from a strategy.
 
-    Competence is the weight of knowing; weights of knowing and spamming sum to a little under 1.
+    Competence is the weight of knowing; the weights of knowing and spamming sum to a little under 1.
 
-    Args:
-        given: the ratings; every line and rater has one.
-        rng: decides the starts.
-        restarts: how many; the likeliest is kept.
-        iterations: of each.
-        noise: 0 starts all raters alike.
+    Every line and rater has a rating. The most likely of the `restarts` is kept; without `noise` all raters start with
+    the same values.
 
     Source: Hovy, Berg-Kirkpatrick, Vaswani and Hovy (2013), Learning Whom to Trust with MACE, with the priors of the
     program that its authors published.
     """
-    found = [_mace(given, rng, iterations, noise) for _ in range(restarts)]
-    return max(found, key=lambda one: one.likelihood)
+    runs = [_mace(ratings, rng, iterations, noise) for _ in range(restarts)]
+    return max(runs, key=lambda run: run.likelihood)
 
 
-def _mace(given: Labelled, rng: np.random.Generator, iterations: int, noise: float) -> Model:
-    """One run of MACE."""
-    _, raters, labels = given.shape
-    states = _normal(1 + noise * rng.random((raters, 2)))
-    strategies = _normal(1 + noise * rng.random((raters, labels)))
-    for _ in range(iterations):
-        belief, _ = _believed(given, states, strategies)
-        spams, knows = _counts(given, belief, states, strategies)
-        states = _variational(np.stack([spams.sum(axis=1), knows.sum(axis=1)], axis=1), KNOWING)
-        strategies = _variational(spams, STRATEGY)
-    belief, likelihood = _believed(given, states, strategies)
-    return Model(belief, states[:, 1], likelihood)
-
-
-def _weights(given: Labelled, states: FloatArray, strategies: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """[M] how likely each rating is from a spammer, and [M] how likely its rater knows."""
-    return states[given.raters, 0] * strategies[given.raters, given.labels], states[given.raters, 1]
-
-
-def _believed(given: Labelled, states: FloatArray, strategies: FloatArray) -> tuple[FloatArray, float]:
-    """[N, L] the belief, and the logarithm of the likelihood.
-
-    Under the label t a rating of t is from who knows or spams, any other from who spams; so what a line's ratings add
-    to t beyond what they all add is what those of t gain by knowing.
-    """
-    spams, knows = _weights(given, states, strategies)
-    apart = given.by_line(np.log1p(knows / spams))
-    all_spam = np.bincount(given.lines, weights=np.log(spams), minlength=given.shape[0])
-    whole = np.logaddexp.reduce(apart, axis=1)
-    return np.exp(apart - whole[:, None]), float((all_spam + whole - np.log(given.shape[2])).sum())
-
-
-def _counts(
-    given: Labelled, belief: FloatArray, states: FloatArray, strategies: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """[J, L] how often each rater is expected to have given a label spamming, and knowing."""
-    spams, knows = _weights(given, states, strategies)
-    knew = belief[given.lines, given.labels] * knows / (spams + knows)
-    return given.by_rater(1 - knew), given.by_rater(knew)
+def _mace(ratings: Labelled, rng: np.random.Generator, iterations: int, noise: float) -> Model:
+    """Return one run of MACE."""
+    _, raters, labels = ratings.shape
+    states = _normalised(1 + noise * rng.random((raters, 2)))
+    strategies = _normalised(1 + noise * rng.random((raters, labels)))
+    for step in range(iterations + 1):
+        spams = states[ratings.raters, 0] * strategies[ratings.raters, ratings.labels]
+        knows = states[ratings.raters, 1]
+        # A rating of the label t is by a rater who knows or spams under t, and by one who spams under other labels.
+        gains = ratings.by_line(np.log1p(knows / spams))
+        whole = np.logaddexp.reduce(gains, axis=1)
+        belief = np.exp(gains - whole[:, None])
+        if step < iterations:
+            knew = belief[ratings.lines, ratings.labels] * knows / (spams + knows)
+            spammed = ratings.by_rater(1 - knew)
+            states = _variational(np.stack([spammed.sum(axis=1), ratings.by_rater(knew).sum(axis=1)], axis=1), KNOWING)
+            strategies = _variational(spammed, STRATEGY)
+    all_spam = np.bincount(ratings.lines, weights=np.log(spams), minlength=ratings.shape[0])
+    return Model(belief, states[:, 1], float((all_spam + whole - np.log(labels)).sum()))
 
 
 def _variational(counts: FloatArray, prior: float) -> FloatArray:
-    """Rows of counts as sub-normalised weights."""
+    """Return rows of counts as sub-normalised weights."""
     from scipy.special import digamma
 
     with_prior = counts + prior
@@ -135,59 +107,37 @@ def _variational(counts: FloatArray, prior: float) -> FloatArray:
     return weights
 
 
-def dawid_skene(given: Labelled, *, iterations: int = MOST_ITERATIONS) -> Model:
-    """Dawid and Skene's model: each rater has a table of how often each true label is taken for which.
+def dawid_skene(ratings: Labelled, *, iterations: int = 500) -> Model:
+    """Return Dawid and Skene's model: each rater has a table of how often each true label is rated as which.
 
-    Begins at the shares of votes. Competence is how often a rater is expected to give the true label.
-
-    Args:
-        given: the ratings; every line and rater has one.
-        iterations: at most; it ends before where nothing is gained.
+    Every line and rater has a rating. It starts at the shares of votes. Competence is the expected share of true labels
+    among the ratings of a rater.
 
     Source: Dawid and Skene (1979), Maximum Likelihood Estimation of Observer Error-Rates Using the EM Algorithm.
     """
-    belief = _normal(given.by_line(np.ones(len(given.lines))))
-    likelihood = -np.inf
+    belief, likelihood = _normalised(ratings.by_line(np.ones(len(ratings.lines)))), -np.inf
     for _ in range(iterations):
-        often, tables = belief.mean(axis=0), _tables(given, belief)
-        joint = np.log(np.maximum(often, _TINY)) + _evidence(given, tables)
+        logs = np.log(np.maximum(_tables(ratings, belief), _TINY))[ratings.raters, :, ratings.labels]  # [M, T]
+        evidence = [np.bincount(ratings.lines, weights=part, minlength=ratings.shape[0]) for part in logs.T]
+        joint = np.log(np.maximum(belief.mean(axis=0), _TINY)) + np.stack(evidence, axis=1)
         whole = np.logaddexp.reduce(joint, axis=1)
-        belief, gained = np.exp(joint - whole[:, None]), float(whole.sum()) - likelihood
+        belief, gain = np.exp(joint - whole[:, None]), float(whole.sum()) - likelihood
         likelihood = float(whole.sum())
-        if gained < _ENOUGH * len(given.lines):
+        if gain < _ENOUGH * len(ratings.lines):
             break
-    right = np.einsum("jtt,t->j", _tables(given, belief), belief.mean(axis=0))
-    return Model(belief, right, likelihood)
+    competence = np.einsum("jtt,t->j", _tables(ratings, belief), belief.mean(axis=0))
+    return Model(belief, competence, likelihood)
 
 
-def _tables(given: Labelled, belief: FloatArray) -> FloatArray:
-    """[J, T, L] how often each rater gives each label where T is true; rows that never were are 0."""
-    _, raters, labels = given.shape
-    counts = np.zeros((raters, labels, labels))
-    for true in range(labels):
-        counts[:, true] = given.by_rater(belief[given.lines, true])
+def _tables(ratings: Labelled, belief: FloatArray) -> FloatArray:
+    """Return [J, T, L] how often each rater gives each label if T is true; rows without a rating are 0."""
+    counts = np.stack([ratings.by_rater(true[ratings.lines]) for true in belief.T], axis=1)
     total = counts.sum(axis=2, keepdims=True)
     tables: FloatArray = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
     return tables
 
 
-def _evidence(given: Labelled, tables: FloatArray) -> FloatArray:
-    """[N, T] the logarithm of how likely a line's ratings are where T is true."""
-    logs = np.log(np.maximum(tables, _TINY))
-    columns = [
-        np.bincount(given.lines, weights=logs[given.raters, true, given.labels], minlength=given.shape[0])
-        for true in range(given.shape[2])
-    ]
-    return np.stack(columns, axis=1)
-
-
-def _summed(rows: IntArray, columns: IntArray, weights: FloatArray, shape: tuple[int, int]) -> FloatArray:
-    """Weights summed into a table."""
-    cells = np.bincount(rows * shape[1] + columns, weights=weights, minlength=shape[0] * shape[1])
-    return cells.astype(np.float64).reshape(shape)
-
-
-def _normal(table: FloatArray) -> FloatArray:
-    """Rows that sum to 1."""
+def _normalised(table: FloatArray) -> FloatArray:
+    """Return rows that sum to 1."""
     shares: FloatArray = table / table.sum(axis=1, keepdims=True)
     return shares

@@ -34,42 +34,22 @@ MOST_RESAMPLES = 100_000
 MOST_DRAWS = 2**30  # two bytes each
 BLOCK = 2**20  # numbers in one working array (8 MiB)
 
+
+def _numbered(first: int, *names: str) -> dict[str, tuple[int, ...]]:
+    """Return consecutive numbers by name."""
+    return {name: (first + place,) for place, name in enumerate(names)}
+
+
 PURPOSES: Mapping[str, tuple[int, ...]] = {
-    "agreement": (),
-    "choices": (),
-    "comparison": (),
-    "trial": (),
-    "assignment": (),
-    "ceiling": (1,),
-    "contrasts": (2,),
-    "length": (3,),
-    "systems": (4,),
-    "within systems": (5,),
-    "pool": (6,),
-    "leave one out": (7,),
-    "attack": (9,),
-    "audited lines": (10,),
-    "geometry": (11,),
-    "reliability": (12,),
-    "bias": (13,),
-    "fit": (14,),
-    "re-ranking": (16,),
-    "next lines": (17,),
-    "quality": (18,),
-    "raters": (25,),
-    "halves of raters": (26,),
-    "models of raters": (27,),
-    "stand-in": (28,),
-    "raters by chance": (29,),
-    "paper": (0,),
-    "paper, swaps": (1,),
-    "paper, kept at random": (2,),
-    "paper, growing shares": (3,),
-    "paper, lines quoted": (4,),
-    "paper, dialogue quoted": (5,),
-    "paper, lines attacked": (6,),
+    **dict.fromkeys(("agreement", "choices", "comparison", "trial", "assignment"), ()),
+    **_numbered(1, "ceiling", "contrasts", "length", "systems", "within systems", "pool", "leave one out"),
+    **_numbered(9, "attack", "audited lines", "geometry", "reliability", "bias", "fit"),
+    **_numbered(16, "re-ranking", "next lines", "quality"),
+    **_numbered(25, "raters", "halves of raters", "models of raters", "stand-in", "raters by chance"),
+    **_numbered(0, "paper", "paper, swaps", "paper, kept at random", "paper, growing shares"),
+    **_numbered(4, "paper, lines quoted", "paper, dialogue quoted", "paper, lines attacked"),
 }
-"""The number of each purpose; a changed number changes published figures.
+"""The number of each purpose of a draw; a changed number changes published figures.
 
 Purposes without a number never use the same name. The experiments of papers draw without a name: a series of their own.
 """
@@ -121,13 +101,7 @@ class Sampling:
 
     @classmethod
     def checked(cls, resamples: Any, seed: Any, *, least: int = 0) -> Self:
-        """Return the sampling, or raise a UsageError if a number is out of range.
-
-        Args:
-            resamples: a whole number from `least` to `MOST_RESAMPLES`.
-            seed: a whole number, 0 or more.
-            least: see `resamples`.
-        """
+        """Return the sampling for `least` to `MOST_RESAMPLES` resamples; UsageError if a number is out of range."""
         if not isinstance(resamples, (int, np.integer)) or not least <= resamples <= MOST_RESAMPLES:
             raise UsageError(f"resamples is {resamples!r}, expected a whole number from {least} to {MOST_RESAMPLES:,}")
         if not isinstance(seed, (int, np.integer)) or seed < 0:
@@ -135,12 +109,7 @@ class Sampling:
         return cls(int(resamples), int(seed))
 
     def generator(self, drawn_for: str | Sequence[int], purpose: str) -> np.random.Generator:
-        """Return the generator of a figure.
-
-        Args:
-            drawn_for: name of a data set; without names, the number of clusters, or nothing.
-            purpose: a key of `PURPOSES`.
-        """
+        """Return the generator for a purpose and the name of a data set, or for numbers of clusters, or nothing."""
         # crc32, because Python's own hash of a text differs from process to process
         name = [crc32(drawn_for.encode())] if isinstance(drawn_for, str) else drawn_for
         return np.random.default_rng(np.random.SeedSequence([self.seed, *name, *PURPOSES[purpose]]))
@@ -176,7 +145,7 @@ class Resamples:
             problem = f"{resamples:,} resamples of {size:,} contexts would take {memory}"
             raise UsageError(f"{problem}. Ask for {MOST_DRAWS // size:,} or fewer")
         counts = np.ones((size, 1 + resamples), dtype=np.uint16)
-        _fill(counts[:, 1:], rng)
+        cluster_counts(size, resamples, rng, out=counts[:, 1:])
         return cls(clusters, counts)
 
     @classmethod
@@ -225,20 +194,14 @@ class Resamples:
         return np.concatenate([totals @ self.counts[:, block].astype(np.float64) for block in parts], axis=1)
 
 
-def cluster_counts(clusters: int, resamples: int, rng: np.random.Generator) -> Counts:
-    """Return [G, B] how often each of `clusters` clusters is drawn in each resample; columns sum to G."""
-    counts = np.empty((clusters, resamples), dtype=np.uint16)
-    _fill(counts, rng)
-    return counts
-
-
-def _fill(counts: Counts, rng: np.random.Generator) -> None:
-    """Write to `counts` [G, B] how often each cluster is drawn."""
-    clusters, resamples = counts.shape
+def cluster_counts(clusters: int, resamples: int, rng: np.random.Generator, out: Counts | None = None) -> Counts:
+    """Return [G, B], in `out` if given, how often each of `clusters` clusters is drawn; columns sum to G."""
+    counts = np.empty((clusters, resamples), dtype=np.uint16) if out is None else out
     for block in blocks(resamples, clusters, BLOCK):
         width = block.stop - block.start
         drawn = rng.integers(0, clusters, size=(width, clusters)) + clusters * np.arange(width)[:, None]
         counts[:, block] = np.bincount(drawn.ravel(), minlength=width * clusters).reshape(width, clusters).T
+    return counts
 
 
 # intervals and p
@@ -248,12 +211,7 @@ def percentile_interval(draws: FloatArray, clusters: int, unit: str = "context")
     """Return the first of `draws` [1 + B] with its 95 % expanded percentile interval.
 
     Resamples without a value (NaN) are left out, and `method` counts them. There is no interval, but a reason, without
-    resamples, with fewer than two clusters, and if over half of the resamples have no value.
-
-    Args:
-        draws: [1 + B].
-        clusters: the number of clusters that the statistic is based on.
-        unit: the name of a cluster in method and reason.
+    resamples, with fewer than two `clusters` behind the statistic, and if over half of the resamples have no value.
     """
     value, drawn = float(draws[0]), draws[1:]
     known = drawn[np.isfinite(drawn)]
@@ -281,12 +239,7 @@ def expanded_tail(clusters: int) -> float:
 
 
 def tail_of(inflation: float, freedom: float) -> float:
-    """Return the share of resamples beyond each end of a 95 % interval.
-
-    Args:
-        inflation: the unbiased variance of the statistic as a multiple of its variance over resamples.
-        freedom: degrees of freedom of that variance.
-    """
+    """Return the same where the unbiased variance is `inflation` times that over resamples, with this `freedom`."""
     from scipy.special import ndtr, stdtrit
 
     return float(ndtr(-np.sqrt(inflation) * stdtrit(freedom, (1 + CONFIDENCE) / 2)))
@@ -295,11 +248,7 @@ def tail_of(inflation: float, freedom: float) -> float:
 def two_sided(draws: FloatArray, clusters: int) -> float:
     """Return the p that matches `percentile_interval` (.05 if that ends at zero); NaN without values or clusters.
 
-    It is the share of resamples beyond zero, one counted in advance, expanded as the interval is.
-
-    Args:
-        draws: [1 + B]; the first does not count.
-        clusters: the number of clusters.
+    It is the share of resamples in `draws` [1 + B] beyond zero, one counted in advance, expanded as the interval is.
     """
     from scipy.special import ndtri, stdtr
 
@@ -312,11 +261,9 @@ def two_sided(draws: FloatArray, clusters: int) -> float:
 
 
 def mean_of_independent(figures: Sequence[Figure], counts: Sequence[int] | None = None) -> Figure:
-    """Return the mean of S independent figures with its interval, from their intervals alone.
+    """Return the mean of independent figures, weighted by `counts`, with its interval from their intervals alone.
 
-    Args:
-        figures: S figures; without any there is no mean, and without an end of one of them no such end.
-        counts: [S] weight of each; None is 1.
+    Without figures there is no mean, and without an end of one of them no such end.
 
     Source: Zou and Donner (2008), Construction of confidence limits about effect measures: a general approach,
     Statistics in Medicine 27, pages 1693-1702.

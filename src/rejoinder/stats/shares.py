@@ -17,10 +17,7 @@ _TOO_FEW = f"too few contexts for an interval, {FEWEST} are needed"
 def share_of_clusters(values: FloatArray, clusters: IntArray, rests_on: int | None = None) -> Figure:
     """Return the mean of `values` [N] in [0, 1] with an interval over clusters; no interval with under three.
 
-    Args:
-        values: [N] 0 for a loss, 1 for a win, 1/2 for a tie.
-        clusters: [N] cluster of each value, in [0, G).
-        rests_on: the number of clusters that count, if some carry little information; None is G.
+    `rests_on` is the number of clusters that count, if some carry little information.
     """
     share, groups = float(values.mean()) if len(values) else NONE, number_of(clusters)
     trials = groups if rests_on is None else rests_on
@@ -67,13 +64,9 @@ def auc(good: FloatArray, bad: FloatArray) -> float:
 
 
 def auc_of_clusters(good: FloatArray, bad: FloatArray, good_in: IntArray, bad_in: IntArray) -> Figure:
-    """Return the area under the curve with an interval over clusters; no interval if a kind has under three.
+    """Return the area under the curve with an interval over the clusters `good_in` [P] and `bad_in` [Q].
 
-    Args:
-        good: [P] scores of good ones.
-        bad: [Q] scores of bad ones.
-        good_in: [P] cluster of each, in [0, G).
-        bad_in: [Q] cluster of each, among the same.
+    There is no interval if a kind has under three clusters.
 
     Source: Obuchowski (1997), Nonparametric analysis of clustered ROC curve data, for the variance.
     """

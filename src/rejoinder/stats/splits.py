@@ -1,4 +1,4 @@
-"""Which items to take: splits and folds of whole groups, stratified samples, and how many items a comparison needs.
+"""Splits and folds of whole groups, stratified samples, and the number of items that a comparison needs.
 
 Shapes: N items, G groups.
 """
@@ -6,12 +6,12 @@ Shapes: N items, G groups.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import ceil, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from rejoinder.stats.correlation import FEWEST, ROUNDING, pearson, standardised
 from rejoinder.stats.figure import NONE
@@ -28,15 +28,8 @@ MOST_STRATA = 10
 def split_groups(groups: Rows, shares: Sequence[float], rng: np.random.Generator) -> list[Rows]:
     """Return the ascending positions of each part of a random split of whole groups.
 
-    A part may be empty if there are fewer groups than parts.
-
-    Args:
-        groups: [N] group number of each item.
-        shares: the parts' shares of the *groups*, which sum to 1 (Lowe et al. 2017: .70, .15, .15).
-        rng: for the order of the groups.
-
-    Raises:
-        ValueError: the shares do not sum to 1.
+    `shares` are the parts' shares of the *groups* [N] (Lowe et al. 2017: .70, .15, .15), with ValueError if they do not
+    sum to 1. A part may be empty if there are fewer groups than parts.
     """
     if abs(sum(shares) - 1.0) > 1e-9:
         raise ValueError(f"shares {list(shares)} sum to {sum(shares):g}, expected 1")
@@ -46,12 +39,7 @@ def split_groups(groups: Rows, shares: Sequence[float], rng: np.random.Generator
 
 
 def fold_groups(groups: Rows, folds: int, rng: np.random.Generator) -> Rows:
-    """Return [N] the fold of each item, in [0, `folds`): whole groups, about as many groups in each.
-
-    Args:
-        groups: [N] group number of each item.
-        folds: the number of folds.
-        rng: for the folds.
+    """Return [N] the fold of each item, in [0, `folds`): whole `groups` [N], about as many in each.
 
     Raises:
         ValueError: there are fewer groups than folds.
@@ -64,30 +52,6 @@ def fold_groups(groups: Rows, folds: int, rng: np.random.Generator) -> Rows:
     return (rng.permutation(len(known)) % folds)[place]
 
 
-class LeftOut(NamedTuple):
-    """A label and the positions of the items with and without it.
-
-    Attributes:
-        label: the label.
-        rest: ascending positions of all items with another label.
-        left: ascending positions of the items with this label.
-    """
-
-    label: str
-    rest: Rows
-    left: Rows
-
-
-def leave_one_out(labels: ArrayLike) -> Iterator[LeftOut]:
-    """Yield each of `labels` [N] once, in sorted order; items with the empty label are in every `rest`.
-
-    Source: Lowe et al. 2017, section 5.4 (leave one system out); Deriu and Cieliebak 2019, section 3 (system split).
-    """
-    named = np.asarray(labels, dtype=np.str_)
-    for label in np.unique(named[named != ""]):
-        yield LeftOut(str(label), np.flatnonzero(named != label), np.flatnonzero(named == label))
-
-
 def numbered(labels: Sequence[str]) -> list[int]:
     """Return the number of each label, by first appearance; -1 for the empty label."""
     known: dict[str, int] = {}
@@ -95,12 +59,9 @@ def numbered(labels: Sequence[str]) -> list[int]:
 
 
 def joined_ties(ties: Sequence[Rows]) -> Rows:
-    """Return [N] group numbers, by first appearance, such that items that share a tie are in one group.
+    """Return [N] group numbers, by first appearance, such that items that share one of their `ties` are in one group.
 
     If a and b share a tie, and b and c another, all three are in one group.
-
-    Args:
-        ties: [N] arrays with the numbers of each item's ties.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -124,13 +85,8 @@ def joined_ties(ties: Sequence[Rows]) -> Rows:
 def stratified(scores: FloatArray, count: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
     """Return the ascending positions of a random sample, evenly over the range of a score, and its weights.
 
-    The items are divided by score into strata of equal size, each of which gives two or more. The weight of an item is
-    1 over its chance of being drawn, with mean 1.
-
-    Args:
-        scores: [N] finite; only their order counts, and equal ones are ordered at random.
-        count: at most N.
-        rng: for the sample.
+    The items are divided by score (of which only the order counts, equal ones at random) into strata of equal size,
+    each of which gives two or more. The weight of an item is 1 over its chance of being drawn, with mean 1.
 
     Source: Cochran (1977), Sampling Techniques, chapter 5 (stratified sampling, proportional allocation).
     """
@@ -154,11 +110,7 @@ def stratified(scores: FloatArray, count: int, rng: np.random.Generator) -> tupl
 def even_counts(free: Sequence[int], had: Sequence[int], count: int, rng: np.random.Generator) -> list[int]:
     """Return the number of items to take of each group, so that all groups end with numbers as equal as possible.
 
-    Args:
-        free: the number of items that each group can give.
-        had: the number that was taken of each before.
-        count: the number to take in all; fewer are taken if there are no more.
-        rng: for the choice between equals.
+    Of each group `had` were taken before and `free` are left; `count` are taken in all, or fewer if there are no more.
     """
     taken = [0] * len(free)
     lots = rng.permutation(len(free)).tolist()
@@ -195,13 +147,7 @@ class Pilot(NamedTuple):
 
 
 def pilot_of_means(first: FloatArray, second: FloatArray, clusters: IntArray) -> Pilot:
-    """Return the difference between two systems' means, from values [N] on the same items.
-
-    Args:
-        first: [N] of the first system.
-        second: [N] of the second system.
-        clusters: [N] cluster of each item; the forecast is for items in such clusters.
-    """
+    """Return the difference between two systems' means, from values [N] on the same items in `clusters` [N]."""
     differences = np.asarray(first - second, dtype=np.float64)
     if not np.isfinite(differences).all():
         return Pilot(NONE, NONE, len(differences), "a value is not a finite number")
@@ -211,16 +157,10 @@ def pilot_of_means(first: FloatArray, second: FloatArray, clusters: IntArray) ->
 
 
 def pilot_of_correlations(first: FloatArray, second: FloatArray, ratings: FloatArray, clusters: IntArray) -> Pilot:
-    """Return the difference between two scorers' Pearson correlations with the same ratings.
+    """Return the difference between the Pearson correlations of `first` and `second` [N] with the same `ratings` [N].
 
     The part of an item in a correlation r is z_x z_y - r (z_x^2 + z_y^2) / 2 with standardised values, for any
     distribution; the spread is that of the difference of two such parts.
-
-    Args:
-        first: [N] scores of the first scorer.
-        second: [N] scores of the second scorer.
-        ratings: [N].
-        clusters: [N] cluster of each item; the forecast is for items in such clusters.
 
     Source: Hampel (1974) and Devlin, Gnanadesikan and Kettenring (1975) for the correlation's influence function.
     """

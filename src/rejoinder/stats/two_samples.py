@@ -1,8 +1,7 @@
 """Two independent samples of values in clusters: the difference of their means, and the win rate.
 
-Replies in one conversation share its user and its topic, so whole conversations are resampled and exchanged, never
-single replies. If the replies are of different kinds (strata), the difference is the weighted mean of the differences
-in each stratum.
+Replies in one conversation share its user and its topic, so whole conversations are resampled and exchanged. If replies
+are of different kinds (strata), the difference is the weighted mean of the differences in each stratum.
 
 - The interval of the difference is a percentile interval over resampled clusters, of each sample and stratum by itself,
   expanded (see `resamples`) as a difference of means with unequal variances needs it.
@@ -22,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -108,7 +106,7 @@ class Samples:
 
     @property
     def too_few(self) -> str:
-        """Why there is no test, or ""."""
+        """The reason why there is no test, or ""."""
         fewest = int(min(self.side.sum(), (~self.side).sum()))
         return "" if fewest >= FEWEST else f"a sample of {fewest} {'cluster' if fewest == 1 else 'clusters'}"
 
@@ -130,13 +128,7 @@ class Samples:
         return (self.means(second) - self.means(first)) @ self.weights
 
     def influence(self, labels: BoolArray, first: FloatArray, second: FloatArray) -> FloatArray:
-        """Return [B, G] the part of each cluster in the difference.
-
-        Args:
-            labels: [B, G] the clusters of the second sample.
-            first: [B, 2 K] total of the moments of the first sample.
-            second: [B, 2 K] of the second.
-        """
+        """Return [B, G] the part of each cluster in the difference, for `labels` [B, G] of the second sample."""
         parts = []
         for totals in (second, first):
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -148,20 +140,20 @@ class Samples:
 def difference(samples: Samples, rng: np.random.Generator, resamples: int = 1000) -> Difference:
     """Return the difference between the means of two samples; interval and p need three clusters in each.
 
-    Args:
-        samples: to compare.
-        rng: for resamples and deals.
-        resamples: the number of each.
+    `resamples` is the number of resamples, and that of deals.
     """
     first, second = (side.astype(np.float64)[None] @ samples.moments for side in (~samples.side, samples.side))
     one, other = (float(samples.means(totals)[0] @ samples.weights) for totals in (first, second))
     found = Difference(value=other - one, first=one, second=other, reason=samples.too_few)
     if found.reason:
         return found
-    error = _error(samples.influence(samples.side[None], first, second)[0], samples.cells)
-    low, high = _interval(samples, other - one, error, rng, resamples)
-    p, spread = _p(samples, rng, resamples), float(np.sqrt(error.variance))
-    return Difference.of(found, low=low, high=high, p=p, error=spread)
+    variance, plain, freedom = _error(samples.influence(samples.side[None], first, second)[0], samples.cells)
+    low = high = found.value
+    if plain > 0:
+        draws = np.concatenate([_resampled(samples, rng, count) for count in _portions(samples, resamples)])
+        tail = tail_of(variance / plain, freedom)
+        low, high = np.quantile(draws[np.isfinite(draws)], [tail, 1 - tail]).tolist()
+    return Difference.of(found, low=low, high=high, p=_p(samples, rng, resamples), error=float(np.sqrt(variance)))
 
 
 def win_rate(samples: Samples) -> Figure:
@@ -181,48 +173,22 @@ def win_rate(samples: Samples) -> Figure:
             influence += np.bincount(samples.clusters[places], weights=parts, minlength=len(influence))
     if samples.too_few:
         return Figure(value=value)
-    error = _error(influence, samples.cells)
-    return wilson(value, error.variance, min(samples.side.sum(), (~samples.side).sum()), error.freedom)
+    variance, _, freedom = _error(influence, samples.cells)
+    return wilson(value, variance, min(samples.side.sum(), (~samples.side).sum()), freedom)
 
 
-class _Error(NamedTuple):
-    """The error of an estimate over clusters.
-
-    Attributes:
-        variance: of the estimate, unbiased.
-        plain: the variance over resamples, which divides by the number of clusters.
-        freedom: degrees of freedom.
-    """
-
-    variance: float
-    plain: float
-    freedom: float
-
-
-def _error(parts: FloatArray, cells: Sequence[IntArray]) -> _Error:
-    """Return the error of an estimate from the parts [G] of its clusters."""
+def _error(parts: FloatArray, cells: Sequence[IntArray]) -> tuple[float, float, float]:
+    """Return the variance of an estimate from the parts [G] of its clusters, that over resamples, and its freedom."""
     sizes = np.array([len(cell) for cell in cells])
     plain = np.array([((parts[cell] - parts[cell].mean()) ** 2).sum() for cell in cells])
     variances = plain * sizes / (sizes - 1)
     variance, squares = float(variances.sum()), float((variances**2 / (sizes - 1)).sum())
-    return _Error(variance, float(plain.sum()), variance**2 / squares if squares else float((sizes - 1).sum()))
+    return variance, float(plain.sum()), variance**2 / squares if squares else float((sizes - 1).sum())
 
 
 def _portions(samples: Samples, whole: int) -> list[int]:
-    """Return numbers that sum to `whole`; a working array with so many rows stays within one block."""
+    """Return numbers that sum to `whole`; a working array with that many rows is one block."""
     return [block.stop - block.start for block in blocks(whole, len(samples.side), BLOCK)]
-
-
-def _interval(
-    samples: Samples, value: float, error: _Error, rng: np.random.Generator, resamples: int
-) -> tuple[float, float]:
-    """Return the expanded percentile interval of the difference `value`."""
-    if error.plain <= 0:
-        return value, value
-    draws = np.concatenate([_resampled(samples, rng, count) for count in _portions(samples, resamples)])
-    tail = tail_of(error.variance / error.plain, error.freedom)
-    low, high = np.quantile(draws[np.isfinite(draws)], [tail, 1 - tail])
-    return float(low), float(high)
 
 
 def _resampled(samples: Samples, rng: np.random.Generator, resamples: int) -> FloatArray:
