@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,9 @@ class Figures:
         known = np.isfinite(errors)
         return _mean_of_parts(errors[known], parts[known], self.resamples.at(rows[known]))
 
-    def versus(self, statistic: Statistic, first: FloatArray, second: FloatArray, where: Appearances) -> Figure:
+    def versus(
+        self, statistic: Literal["pearson", "spearman"], first: FloatArray, second: FloatArray, where: Appearances
+    ) -> Figure:
         """Whether `first` agrees better with people than `second`, both [S, N], on the lines that both score."""
         rows, parts = where
         both = np.stack([first[parts, rows], second[parts, rows]], axis=1)

@@ -16,7 +16,7 @@ DOORS = {"__init__", "__main__"}
 BASE = "base"
 """The lower half of the core: the modules that every package may import. Their lines count in the core."""
 BASE_MODULES = {"errors", "estimates", "choices", "listening", "version", "assets"}
-CEILING = 67_800
+CEILING = 66_600
 """Lines of all packages together; only ever lowered."""
 REWRITTEN: frozenset[str] = frozenset({CORE, "data", "perturbations", "text"})
 """Packages that have reached their design: final floor and budget, plain English, no circle of files."""
@@ -57,26 +57,26 @@ DESIGN = {
     "stats": Package(1, 1_900),
 }
 TODAY = {
-    "cli": Package(12, 4_037),
-    "integrations": Package(11, 553),
-    "pages": Package(11, 762),
+    "cli": Package(12, 4_036),
+    "integrations": Package(11, 552),
+    "pages": Package(11, 761),
     "serving": Package(11, 2_211),
-    "report": Package(10, 4_147),
-    "auditing": Package(9, 3_306),
-    "improve": Package(9, 1_944),
-    "meta": Package(8, 8_426),
+    "report": Package(10, 4_138),
+    "auditing": Package(9, 3_271),
+    "improve": Package(9, 1_943),
+    "meta": Package(8, 8_357),
     "annotation": Package(6, 1_866),
     "judges": Package(6, 8_129),
     "responders": Package(6, 1_727),
     "scoring": Package(7, 2_320),
     "encoders": Package(5, 1_489),
-    "humans": Package(5, 1_970),
+    "humans": Package(5, 1_950),
     "metrics": Package(5, 1_445),
     "external": Package(5, 677),
     "training": Package(5, 4_298),
     "llm": Package(4, 2_383),
     "nn": Package(4, 2_585),
-    "stats": Package(1, 3_560),
+    "stats": Package(1, 2_499),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""
 

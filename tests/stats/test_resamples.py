@@ -66,7 +66,7 @@ DRAWN = {
 
 
 def drawn(sampling: Sampling, name: Any, purpose: str) -> list[int]:
-    return sampling.generator(name, purpose).integers(0, 2**62, 4).tolist()
+    return [int(number) for number in sampling.generator(name, purpose).integers(0, 2**62, 4)]
 
 
 def rng(seed: int = 0) -> np.random.Generator:
