@@ -130,10 +130,10 @@ class Samples:
     def influence(self, labels: BoolArray, first: FloatArray, second: FloatArray) -> FloatArray:
         """Return [B, G] the part of each cluster in the difference, for `labels` [B, G] of the second sample."""
         parts = []
-        for totals in (second, first):
-            with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # a deal may leave a stratum without a value
+            for totals in (second, first):
                 scale = self.weights / np.split(totals, 2, axis=1)[1]
-            parts.append(np.concatenate([scale, -scale * self.means(totals)], axis=1) @ self.moments.T)
+                parts.append(np.concatenate([scale, -scale * self.means(totals)], axis=1) @ self.moments.T)
         return np.where(labels, *parts)
 
 
