@@ -57,7 +57,7 @@ DESIGN = {
     "stats": Package(1, 1_900),
 }
 TODAY = {
-    "cli": Package(12, 4_036),
+    "cli": Package(12, 4_038),
     "integrations": Package(11, 552),
     "pages": Package(11, 761),
     "serving": Package(11, 2_211),

@@ -115,8 +115,10 @@ def data(summary: FileSummary) -> dict[str, Any]:
 def text(summary: FileSummary) -> Iterator[str]:
     """Yield the lines that describe the files to a person."""
     yield from summary.notes
-    counts = [f"{getattr(summary, key):,} {key.replace('_', ' ')}" for key in COUNTS if getattr(summary, key)]
-    yield ", ".join(counts) or "No examples"
+    counts = {key.replace("_", " "): getattr(summary, key) for key in COUNTS if getattr(summary, key)}
+    words = [f"{count:,} {key}" for key, count in counts.items()]
+    single = {"1 examples": "1 example", "1 pairs": "1 pair"}
+    yield ", ".join(single.get(word, word) for word in words) or "No examples"
     if not summary.rated and not summary.pairs:
         yield "No ratings were read. If a column holds them: --map rating=COLUMN"
     if systems := summary.systems:
@@ -138,7 +140,7 @@ def shown(line: Example | Pair) -> Iterator[str]:
         values = value if isinstance(value, list) and all(isinstance(item, str) for item in value) else [value]
         from_turn = max(0, len(values) - TURNS) if key == "context" else 0
         if from_turn:
-            yield f"  context: {from_turn:,} earlier turns"
+            yield f"  context: {from_turn:,} earlier turn{'s' if from_turn > 1 else ''}"
         for number, item in enumerate(values[from_turn:], from_turn + 1):
             words = " ".join((item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)).split())
             rest = f" ... ({len(words):,} characters)" if len(words) > SHOWN else ""

@@ -71,7 +71,7 @@ def _reply(sample: Mapping[str, Any], attached: Mapping[str, Any]) -> str | None
     """Return the reply that was judged; `completion` alone holds what a tool submitted."""
     output = mapping(sample.get("output"))
     if not (choices := mappings(output.get("choices"))):
-        return None
+        return output.get("completion") or None
     return read_content(_replaced(choices[0]["message"]["content"], attached)).text or output.get("completion") or ""
 
 
