@@ -1,11 +1,11 @@
 """Peak memory of `rejoinder score`, or of reading alone, as the file grows: 10,000 and 1,000,000 lines.
 
 Usage: python benchmarks/score_memory.py [--lines 10000 1000000] [--write]
-       python benchmarks/score_memory.py --read [--lines 1000 1000000]
+       python benchmarks/score_memory.py --read [--lines 1000 1000000] [--write]
 
 Writes files of made-up lines into a temporary folder, scores each with the real command in a process of its own, and
 reads the largest resident memory that the system saw for that process. `--write` keeps the table in
-benchmarks/results/score_memory.md.
+benchmarks/results/score_memory.md, of reading in read_memory.md.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ MOST_GROWTH = 50.0  # MiB
 READ = """
 import resource, sys
 from pathlib import Path
-from rejoinder.data.files import rows
-count = sum(1 for _ in rows(sys.argv[1], print))
+from rejoinder.data.read import read
+count = sum(1 for _ in read(sys.argv[1]))
 usage = resource.getrusage(resource.RUSAGE_SELF)
 peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
 print(count, peak.split()[1], usage.ru_utime + usage.ru_stime)
@@ -100,7 +100,7 @@ def measure_reading(path: Path, count: int) -> Peak:
     done = subprocess.run([sys.executable, "-c", READ, path], capture_output=True, text=True, check=True)
     lines, peak, seconds = done.stdout.split()
     if int(lines) != count:
-        sys.exit(f"{lines} rows were read of {count}")
+        sys.exit(f"{lines} lines were read of {count}")
     return Peak(count, int(peak) / 1024, float(seconds))
 
 
@@ -134,6 +134,25 @@ From the smallest to the largest: {growth:+.0f} MiB (at most {MOST_GROWTH:.0f} a
 """
 
 
+def reading_page(peaks: list[Peak], seed: int) -> str:
+    """Return the page of reading alone."""
+    rows = "".join(f"| {peak.lines:,} | {peak.megabytes:.1f} | {peak.seconds:.1f} |\n" for peak in peaks)
+    sizes = " ".join(str(peak.lines) for peak in peaks)
+    return f"""# Memory of reading as the file grows
+
+`rejoinder.read` of JSON lines to examples. Peak resident memory of the whole process; time of the processor.
+
+| lines | peak, MiB | CPU, s |
+| ---: | ---: | ---: |
+{rows}
+At most {MOST_READING:.0f} MiB, and {MOST_READING_GROWTH:.0f} MiB more for the larger file, are allowed.
+
+{datetime.datetime.now(tz=datetime.UTC).date()}, {os.cpu_count()} CPUs, Python {platform.python_version()}
+
+`python benchmarks/score_memory.py --read --lines {sizes} --seed {seed} --write`
+"""
+
+
 def main() -> None:
     """Measure, print, and with --write keep; fails where memory grows with the file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -153,6 +172,8 @@ def main() -> None:
             path.unlink()
     if asked.read:
         require_flat(peaks)
+        if asked.write:
+            RESULT.with_name("read_memory.md").write_text(reading_page(peaks, asked.seed), encoding="utf-8")
         return
     found = page(peaks, asked.seed)
     print(found)
