@@ -64,7 +64,7 @@ def main(files: list[str]) -> None:
 
 def _counted(file: str) -> str:
     """The row of a file."""
-    from rejoinder.humans.clusters import clusters_of
+    from rejoinder.data.clusters import clusters_of
 
     pairs = {"preferences", "judged_pairs"} & set(Path(file).parts)
     items: list[Example | Pair] = [*(rejoinder.read_pairs(file) if pairs else rejoinder.read(file))]

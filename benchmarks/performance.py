@@ -242,8 +242,8 @@ def main() -> None:
     }
     from performance_page import page
 
-    from rejoinder.report.files import write_document
-    from rejoinder.report.markdown import markdown
+    from rejoinder.documents.files import write_document
+    from rejoinder.documents.markdown import markdown
 
     document = page(found, measured, vars(asked), " ".join(["python", "benchmarks/performance.py", *sys.argv[1:]]))
     if asked.write:

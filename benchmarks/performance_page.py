@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from performance_systems import ALONE, RIVALS
 
-from rejoinder.report.cells import measured as cell
-from rejoinder.report.cells import plain
-from rejoinder.report.document import Cell, Document, Picture, Prose, Section, Table
+from rejoinder.documents.cells import measured as cell
+from rejoinder.documents.cells import plain
+from rejoinder.documents.document import Cell, Document, Picture, Prose, Section, Table
 from rejoinder.stats.figure import Figure
 from rejoinder.version import __version__
 

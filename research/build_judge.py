@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from rejoinder.assets import JUDGE
-from rejoinder.report.markdown import markdown
+from rejoinder.documents.markdown import markdown
 from research.asked import RELEVANCE, Asked, typed
 from research.judge import TAKES, TAUGHT, find, there
 from research.judge_page import page

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rejoinder.report.cells import count, measured, plain
-from rejoinder.report.document import Block, Cell, Document, Prose, Table
+from rejoinder.documents.cells import count, measured, plain
+from rejoinder.documents.document import Block, Cell, Document, Prose, Table
 from research.deriu2019 import AUTOJUDGE, FEWEST_LINES, Deriu2019, Way
 from research.excerpts import Excerpt
 from research.fits import QUICK_AUTOJUDGE

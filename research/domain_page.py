@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rejoinder.report.cells import measured, share
-from rejoinder.report.document import Cell, Table
+from rejoinder.documents.cells import measured, share
+from rejoinder.documents.document import Cell, Table
 from research.domain import Measured, Row
 from research.page import table
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from rejoinder.auditing.relevance_results import Relevance
 from rejoinder.auditing.results import Result
-from rejoinder.report.cells import measured, plain, share
-from rejoinder.report.document import Cell, Document, Prose, Table
+from rejoinder.documents.cells import measured, plain, share
+from rejoinder.documents.document import Cell, Document, Prose, Table
 from research.domain_page import domain_tables
 from research.judge import BESIDE, SETS, Found, Unseen
 from research.judge_material import CORPORA

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rejoinder.report.cells import count, measured, nothing, plain
-from rejoinder.report.document import Block, Cell, Document, Prose
+from rejoinder.documents.cells import count, measured, nothing, plain
+from rejoinder.documents.document import Block, Cell, Document, Prose
 from rejoinder.scoring.catalog import DEFAULT
 from rejoinder.stats.figure import NOTHING
 from research.liu2016_table2 import A_DIALOGUE, ALL, LENGTH, METRICS, Row, Table2

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rejoinder.report.cells import count, measured, nothing, p, plain
-from rejoinder.report.document import Cell, Document, Prose, Table
+from rejoinder.documents.cells import count, measured, nothing, p, plain
+from rejoinder.documents.document import Cell, Document, Prose, Table
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.figure import DASH, Figure
 from research.fits import QUICK, Sweep

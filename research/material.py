@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.humans.lines import UNNAMED, refuse_duplicates
+from rejoinder.data.rated_lines import UNNAMED, refuse_duplicates
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.lines import normalised_ratings

@@ -13,9 +13,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from rejoinder.errors import MissingExtra
-from rejoinder.report.cells import count, measured, p, plain
-from rejoinder.report.document import Block, Cell, Document, Picture, Prose, Section, Table, one_line
-from rejoinder.report.markdown import escaped
+from rejoinder.documents.cells import count, measured, p, plain
+from rejoinder.documents.document import Block, Cell, Document, Picture, Prose, Section, Table, one_line
+from rejoinder.documents.markdown import escaped
 from rejoinder.scorer import Signature
 from rejoinder.stats.figure import DASH
 from rejoinder.stats.figure import Figure as Measured

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rejoinder.report.cells import measured, plain
-from rejoinder.report.document import Document, Table
+from rejoinder.documents.cells import measured, plain
+from rejoinder.documents.document import Document, Table
 from research.judge_page import attacks_table, relevance_table
 from research.page import About, paper, table
 from research.plus import EACH, EVERY, LIMIT, SEARCHES, Compared, Found

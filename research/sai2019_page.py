@@ -11,9 +11,9 @@ from rejoinder.auditing import Audit
 from rejoinder.auditing.battery import POOL_ATTACKS
 from rejoinder.auditing.published import CONICITY, PUBLISHED, Row
 from rejoinder.auditing.results import FEWEST, Result
-from rejoinder.report.audit_geometry import cone_table
-from rejoinder.report.cells import measured, nothing, plain, share
-from rejoinder.report.document import Cell, Document, Prose, Table
+from rejoinder.documents.audit_geometry import cone_table
+from rejoinder.documents.cells import measured, nothing, plain, share
+from rejoinder.documents.document import Cell, Document, Prose, Table
 from rejoinder.stats.correlation import spearman
 from rejoinder.stats.figure import DASH, interval, number, percent
 from research.page import About, data_table, paper, table

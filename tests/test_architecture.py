@@ -19,14 +19,14 @@ from architecture import BASE, CEILING, DESIGN, DOORS, REWRITTEN, SOURCE, TODAY,
 from rejoinder.example import Example
 from rejoinder.meta import findings
 from rejoinder.meta.scored_set import ScoredSet
-from rejoinder.report import study_tables
-from rejoinder.report.cells import measured
-from rejoinder.report.data import csv_text
-from rejoinder.report.document import Cell, Table
-from rejoinder.report.html import html
-from rejoinder.report.latex import latex
-from rejoinder.report.markdown import markdown
-from rejoinder.report.study import study
+from rejoinder.documents import study_tables
+from rejoinder.documents.cells import measured
+from rejoinder.documents.data import csv_text
+from rejoinder.documents.document import Cell, Table
+from rejoinder.documents.html import html
+from rejoinder.documents.latex import latex
+from rejoinder.documents.markdown import markdown
+from rejoinder.documents.study import study
 from rejoinder.stats.figure import Figure
 
 LONGEST_FILE = 600

@@ -15,8 +15,8 @@ import rejoinder
 from conftest import Run
 from rejoinder.example import Example
 from rejoinder.registry import Entry
-from rejoinder.report.html import html
-from rejoinder.report.study import study
+from rejoinder.documents.html import html
+from rejoinder.documents.study import study
 from rejoinder.scorer import Card, Explanation, Scorer, Scores
 from rejoinder.scoring.catalog import SCORERS
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from rejoinder.meta.ratings import ratings
     from rejoinder.meta.study import full_study, study
     from rejoinder.meta.training import train
-    from rejoinder.report.cards import listing, show
-    from rejoinder.report.doctor import doctor
+    from rejoinder.documents.cards import listing, show
+    from rejoinder.documents.doctor import doctor
     from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
     from rejoinder.responders.decoding import Decoding
     from rejoinder.responders.pretrain import pretrain

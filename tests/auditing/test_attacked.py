@@ -83,7 +83,7 @@ def test_every_attacked_reply_as_a_line(run: Run, tmp_path: Path) -> None:
 
 def test_what_has_no_score_has_none_in_its_line() -> None:
     found = rejoinder.audit(lines(), silent, families=["empty"])
-    from rejoinder.report.audit import audit_document
+    from rejoinder.documents.audit import audit_document
 
     (first, *_) = audit_document(found).lines or ()
     assert first["scores"] == {"silent": None} and first["attack"]["fooled"] is None

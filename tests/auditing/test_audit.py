@@ -21,10 +21,10 @@ from rejoinder.auditing.results import Measured, Result, fooled, result_of
 from rejoinder.auditing.search import best_for_all
 from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import Example
-from rejoinder.report.audit import audit_document
-from rejoinder.report.html import html
-from rejoinder.report.markdown import markdown
-from rejoinder.report.terminal import terminal
+from rejoinder.documents.audit import audit_document
+from rejoinder.documents.html import html
+from rejoinder.documents.markdown import markdown
+from rejoinder.documents.terminal import terminal
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Scores
 from rejoinder.stats.resamples import Sampling
 

@@ -11,8 +11,8 @@ import rejoinder
 from rejoinder.auditing.conicity import conicity
 from rejoinder.auditing.geometry import breadth, cones
 from rejoinder.example import Example
-from rejoinder.report.audit import audit_document
-from rejoinder.report.markdown import markdown
+from rejoinder.documents.audit import audit_document
+from rejoinder.documents.markdown import markdown
 from rejoinder.stats.resamples import Sampling
 from samples import small_panel
 

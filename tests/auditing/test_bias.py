@@ -11,7 +11,7 @@ import pytest
 import rejoinder
 from rejoinder.auditing.bias import PROPERTIES, Bias, biases
 from rejoinder.example import Example
-from rejoinder.report.audit_bias import bias_table
+from rejoinder.documents.audit_bias import bias_table
 from rejoinder.stats.resamples import Sampling
 
 OF = {one.name: one.of for one in PROPERTIES}

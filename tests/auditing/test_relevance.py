@@ -16,7 +16,7 @@ import rejoinder
 from rejoinder.auditing.relevance import _pairs, _Replies
 from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import Example, ReplySet
-from rejoinder.report.relevance import relevance_document
+from rejoinder.documents.relevance import relevance_document
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Scores
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import PROJECT
 from rejoinder.example import Example
-from rejoinder.report.markdown import markdown
+from rejoinder.documents.markdown import markdown
 from rejoinder.scorer import run
 from rejoinder.scoring.catalog import load_scorer
 from rejoinder.stats.figure import Figure

@@ -21,7 +21,7 @@ from conftest import PROJECT, Run, refused
 from rejoinder import cli
 from rejoinder.cli import COMMANDS
 from rejoinder.registry import Entry
-from rejoinder.report.cards import listing
+from rejoinder.documents.cards import listing
 from rejoinder.scoring.catalog import SCORERS, cards
 from samples import few
 

@@ -18,8 +18,8 @@ import pytest
 
 from conftest import PROJECT, Run
 from rejoinder.cli.help import COMMANDS
-from rejoinder.report.cards import listing
-from rejoinder.report.tables import narrowed, prose, text_table
+from rejoinder.documents.cards import listing
+from rejoinder.documents.tables import narrowed, prose, text_table
 from samples import few
 
 pyte: Any = pytest.importorskip("pyte", reason="needs the terminal of the extra dev")

@@ -11,7 +11,7 @@ import pytest
 
 from rejoinder.data.read import read
 from rejoinder.example import Example, Pair
-from rejoinder.humans.clusters import clusters_of, sorted_clusters
+from rejoinder.data.clusters import clusters_of, sorted_clusters
 
 LONG = "do you have any plans for the weekend"
 TOPICS = ("boats", "trains", "cheese", "gardens", "winter", "violins", "bread", "glass", "rivers", "chess")

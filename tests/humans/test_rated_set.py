@@ -11,7 +11,7 @@ import pytest
 from rejoinder.errors import DataError
 from rejoinder.example import Example, Rating
 from rejoinder.humans.ceiling import people_of
-from rejoinder.humans.rated_set import NO_SYSTEM, POOLED, RatedSets, rated_sets, ratings_of
+from rejoinder.data.rated import NO_SYSTEM, POOLED, RatedSets, rated_sets, ratings_of
 
 
 def line(

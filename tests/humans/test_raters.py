@@ -16,7 +16,7 @@ from rejoinder.example import Example, Rating
 from rejoinder.humans.aggregation import AGGREGATIONS, aggregate, surest
 from rejoinder.humans.agreeing import agreement_of
 from rejoinder.humans.exclusion import CHECK, Rule, Watched, excluded, watched
-from rejoinder.humans.rated_set import RatedSet, rated_sets, ratings_of
+from rejoinder.data.rated import RatedSet, rated_sets, ratings_of
 from rejoinder.humans.raters import NOBODY, Raters, one_spelling, raters_of
 from rejoinder.stats.resamples import Sampling
 

@@ -24,7 +24,7 @@ from rejoinder.judges.notes import CONTEXT_CUT, CONTEXT_NOT_ENGLISH, CUT, NOT_EN
 from rejoinder.judges.train import train_judge
 from rejoinder.metrics.baselines import words
 from rejoinder.nn.bpe import train_bpe
-from rejoinder.report.scores import summary_table
+from rejoinder.documents.scores import summary_table
 from rejoinder.scorer import OUT_OF_DOMAIN, Card, Scores
 from rejoinder.scorer import run as run_scorer
 from rejoinder.scoring.catalog import load_scorer

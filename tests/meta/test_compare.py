@@ -21,8 +21,8 @@ from rejoinder.example import Example
 from rejoinder.meta import Comparison, compare
 from rejoinder.meta.compare_answer import verdict
 from rejoinder.meta.quality import quality
-from rejoinder.report.compare import comparison
-from rejoinder.report.terminal import terminal
+from rejoinder.documents.compare import comparison
+from rejoinder.documents.terminal import terminal
 from rejoinder.scorer import Card, Scores
 
 

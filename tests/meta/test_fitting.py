@@ -24,8 +24,8 @@ from rejoinder.meta.fitting import STEPS, _how_many_folds, _is_kept, fit
 from rejoinder.meta.fitting_answer import fitting_answer
 from rejoinder.meta.fitting_figures import NOBODY, of_correlations
 from rejoinder.meta.fitting_results import Fit
-from rejoinder.report.document import Table
-from rejoinder.report.fitting import fitting
+from rejoinder.documents.document import Table
+from rejoinder.documents.fitting import fitting
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.resamples import Sampling
 

@@ -20,8 +20,8 @@ from rejoinder.meta.disagreements import on_rating_scale
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.standings import Standing
 from rejoinder.meta.yardsticks import OF_SET, OF_SYSTEM
-from rejoinder.report import study as report
-from rejoinder.report.files import RENDERERS
+from rejoinder.documents import study as report
+from rejoinder.documents.files import RENDERERS
 from rejoinder.scorer import Scores, Signature
 from rejoinder.scoring.catalog import SCORERS
 from rejoinder.stats.figure import plain, rows_of

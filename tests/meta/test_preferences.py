@@ -23,7 +23,7 @@ from rejoinder import Example, Pair
 from rejoinder.example import Choice
 from rejoinder.meta import PairStudy, Preference
 from rejoinder.meta.preference_results import FIRST, LESS_LENGTH, OF_LONGER, OF_SHORTER, PEOPLE, Statistic
-from rejoinder.report.preferences import notes_of
+from rejoinder.documents.preferences import notes_of
 from rejoinder.stats.permutation import cluster_means
 from samples import records
 

@@ -16,7 +16,7 @@ from rejoinder.annotation.study import annotate
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Rating
 from rejoinder.meta.ratings import ASIDE
-from rejoinder.report.ratings import rating_report
+from rejoinder.documents.ratings import rating_report
 from studies import rate_all, raters, replies
 
 NAMES = ("ann", "bob", "cleo", "dora")

@@ -12,7 +12,7 @@ import pytest
 
 import rejoinder
 from conftest import PROJECT, Run, refused
-from rejoinder.report.document import Document
+from rejoinder.documents.document import Document
 from research import EXPERIMENTS
 from research.asked import FLAGS, Asked, Takes, module
 from research.page import About, paper

@@ -8,7 +8,7 @@ from rejoinder.auditing.attack import BAD, GOOD, SAME, Goal
 from rejoinder.auditing.card import Audit
 from rejoinder.auditing.results import FEWEST, UNTOLD, Result, Verdict
 from rejoinder.judges.notes import NOT_ENGLISH
-from rejoinder.meta.domain import advice, without_domain
+from rejoinder.scoring.domain import advice, without_domain
 from rejoinder.meta.verdict import LEVEL, TURN_RATINGS
 from rejoinder.scoring.noted import noted
 from rejoinder.stats.figure import number, percent, pluralize

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from rejoinder.auditing.bias import Bias
 from rejoinder.auditing.geometry import Breadth, Cone
 from rejoinder.auditing.results import UNTOLD, Attacked, Result
-from rejoinder.meta.domain import advice
+from rejoinder.scoring.domain import advice
 from rejoinder.meta.frames import FORMAT_VERSION, results_frame
 from rejoinder.scorer import Signature
 from rejoinder.stats.figure import plain

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rejoinder.example import Example
-from rejoinder.humans.clusters import sorted_clusters
+from rejoinder.data.clusters import sorted_clusters
 from rejoinder.stats.resamples import BoolArray, IntArray, Sampling
 
 

@@ -28,9 +28,9 @@ from rejoinder.auditing.results import Case
 from rejoinder.auditing.run import ALLOWED, LIMIT, require_range
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Given, ReplySet
-from rejoinder.humans.lines import numbered
+from rejoinder.data.rated_lines import numbered
 from rejoinder.meta.agreement import most_frequent
-from rejoinder.meta.domain import domain_share, out_of_domain
+from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, Scores, Signature, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorers
 from rejoinder.scoring.explained import facts_warning

@@ -11,7 +11,7 @@ import numpy as np
 from rejoinder.auditing.answer import replies_to
 from rejoinder.auditing.card import Gate
 from rejoinder.auditing.results import Case
-from rejoinder.meta.domain import advice
+from rejoinder.scoring.domain import advice
 from rejoinder.meta.frames import FORMAT_VERSION, results_frame
 from rejoinder.scorer import Signature
 from rejoinder.stats.figure import NONE, Figure, interval, percent, plain, pluralize

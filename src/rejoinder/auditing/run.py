@@ -30,8 +30,8 @@ from rejoinder.auditing.search import Target
 from rejoinder.data.read import examples_of
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Given
-from rejoinder.humans.shared_ids import refuse_again
-from rejoinder.meta.domain import out_of_domain
+from rejoinder.data.shared_ids import refuse_again
+from rejoinder.scoring.domain import out_of_domain
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Signature, ignore
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, load_scorers
 from rejoinder.scoring.explained import facts_warning

@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from rejoinder.example import Example
-from rejoinder.meta.domain import NO_REPLIES, DomainShare, domain_share
+from rejoinder.scoring.domain import NO_REPLIES, DomainShare, domain_share
 from rejoinder.scorer import Advance, FloatArray, Scorer, Signature, run, signature_of
 from rejoinder.stats.resamples import BoolArray
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rejoinder.auditing.card import Audit
     from rejoinder.auditing.relevance_results import Relevance
     from rejoinder.example import Example, ReplySet
-    from rejoinder.report.document import Document
+    from rejoinder.documents.document import Document
 
 GATE_CLOSED = 6
 
@@ -118,7 +118,7 @@ def command(
     from rejoinder.auditing.relevance import apart
     from rejoinder.auditing.reply_sets import read_audited
     from rejoinder.auditing.run import ALLOWED
-    from rejoinder.report.files import require_writable, write_document
+    from rejoinder.documents.files import require_writable, write_document
 
     for path in out or []:
         require_writable(path, lines=True)
@@ -171,8 +171,8 @@ def _refuse(flags: Mapping[str, object], where: str) -> None:
 def _document(found: Audit | Relevance, files: list[str], command: str = "") -> Document:
     """The report."""
     from rejoinder.auditing.card import Audit
-    from rejoinder.report.audit import audit_document
-    from rejoinder.report.relevance import relevance_document
+    from rejoinder.documents.audit import audit_document
+    from rejoinder.documents.relevance import relevance_document
 
     if isinstance(found, Audit):
         return audit_document(found, files, command)
@@ -182,7 +182,7 @@ def _document(found: Audit | Relevance, files: list[str], command: str = "") -> 
 def _into_card(found: Audit | Relevance, folder: str, files: list[str]) -> None:
     """An audit into the card of a judge; sets of replies never come here."""
     from rejoinder.auditing.card import Audit
-    from rejoinder.report.audit import write_into_card
+    from rejoinder.documents.audit import write_into_card
 
     if isinstance(found, Audit):
         write_into_card(found, folder, files)
@@ -192,8 +192,8 @@ def _say(
     found: Audit | Relevance, files: list[str], fail_over: float | None, out: list[Path] | None, *, as_json: bool
 ) -> None:
     """The card for people, or as JSON."""
-    from rejoinder.report.audit import gate_text
-    from rejoinder.report.terminal import terminal
+    from rejoinder.documents.audit import gate_text
+    from rejoinder.documents.terminal import terminal
 
     if as_json:
         told = {} if fail_over is None else {"gate": found.gate()._asdict()}

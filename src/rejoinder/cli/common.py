@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from rejoinder.scorer import Advance, ignore
 from rejoinder.text.normalize import escape_controls
 
 if TYPE_CHECKING:
+    from rejoinder.report.results import Results
     from rejoinder.scoring.parts import Workers
 
 _LISTED = 20
@@ -104,7 +106,7 @@ def tell(text: str, *, err: bool = False) -> None:
     On a terminal, or where COLUMNS says how wide it is, lines that are too long are broken between words.
     """
     if (sys.stderr if err else sys.stdout).isatty() or "COLUMNS" in os.environ:
-        from rejoinder.report.tables import prose
+        from rejoinder.documents.tables import prose
 
         text = prose(text, width())
     typer.echo(text.removesuffix("\n"), err=err)
@@ -195,3 +197,54 @@ def width() -> int:
     import shutil
 
     return shutil.get_terminal_size((100, 24)).columns
+
+
+def require_places(out: list[Path] | None, figures: Path | None = None, *, lines: bool = False) -> None:
+    """Raise, before any work, where results cannot be written.
+
+    Raises:
+        UsageError: the suffix is of no known format, or a folder does not exist.
+    """
+    from rejoinder.data.outputs import require_place
+    from rejoinder.report.files import require_writable
+
+    for path in out or []:
+        require_writable(path, lines=lines)
+    if figures is not None:
+        require_place(figures)
+
+
+def present(
+    results: Results,
+    out: list[Path] | None = None,
+    *,
+    as_json: bool = False,
+    every: bool = False,
+    figures: Path | None = None,
+    more: str = "",
+) -> None:
+    """Write results where the user wants them, and print them. A gate that is not passed exits with 6.
+
+    Args:
+        results: of a command.
+        out: files to write.
+        as_json: print JSON.
+        every: print every table.
+        figures: folder for the charts.
+        more: a last line for people, such as how to see more.
+    """
+    command_line = shlex.join(["rejoinder", *sys.argv[1:]])
+    results.save(*(out or []), command_line=command_line)
+    if figures is not None:
+        results.save_figures(figures)
+    if as_json:
+        typer.echo(results.to_json(), nl=False)
+    else:
+        from rejoinder.report.terminal import terminal
+
+        saved = f"saved in {', '.join(map(str, out))}" if out else more
+        tell(terminal(results, width(), every=every) + saved)
+    if results.gate is not None:
+        tell(results.gate.text, err=True)
+        if not results.gate.passed:
+            raise typer.Exit(6)

@@ -29,7 +29,7 @@ from rejoinder.cli.places import Reads, Writes
 
 if TYPE_CHECKING:
     from rejoinder.meta.comparison import Comparison, Gate
-    from rejoinder.report.document import Document
+    from rejoinder.documents.document import Document
 
 GATE_CLOSED = 6
 
@@ -112,8 +112,8 @@ def command(
     from rejoinder.data.read import read
     from rejoinder.meta.compare import compare
     from rejoinder.meta.comparison import MIN_SCORED
-    from rejoinder.report.compare import comparison
-    from rejoinder.report.files import write_document
+    from rejoinder.documents.compare import comparison
+    from rejoinder.documents.files import write_document
     from rejoinder.scoring.catalog import DEFAULT
 
     _check(out, threshold, min_scored)
@@ -153,7 +153,7 @@ def command(
 def _check(out: list[Path] | None, threshold: float | None, min_scored: float | None) -> None:
     """Refuse, before any work, a gate without a threshold and places that the results cannot be written to."""
     from rejoinder.errors import UsageError
-    from rejoinder.report.files import require_writable
+    from rejoinder.documents.files import require_writable
 
     if threshold is None and min_scored is not None:
         raise UsageError("--min-scored belongs to the gate. Give --threshold too, or leave it out")
@@ -173,8 +173,8 @@ def _leave(found: Comparison, gate: Gate | None) -> None:
 
 def _say(document: Document, gate: Gate | None, out: list[Path] | None) -> None:
     """The comparison for people."""
-    from rejoinder.report.compare import gate_text
-    from rejoinder.report.terminal import terminal
+    from rejoinder.documents.compare import gate_text
+    from rejoinder.documents.terminal import terminal
 
     tell(terminal(document, width()))
     if gate is not None:

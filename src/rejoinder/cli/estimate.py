@@ -79,9 +79,9 @@ def command(
     """
     from rejoinder.data.read import read
     from rejoinder.meta.estimate import estimate
-    from rejoinder.report.estimate import estimates
-    from rejoinder.report.files import require_writable, write_document
-    from rejoinder.report.terminal import terminal
+    from rejoinder.documents.estimate import estimates
+    from rejoinder.documents.files import require_writable, write_document
+    from rejoinder.documents.terminal import terminal
 
     for path in out or []:
         require_writable(path)

@@ -63,8 +63,8 @@ def command(
     from rejoinder.data.read import read_lines
     from rejoinder.example import Example
     from rejoinder.meta.fitting import STEPS, fit
-    from rejoinder.report.fitting import fitting
-    from rejoinder.report.terminal import terminal
+    from rejoinder.documents.fitting import fitting
+    from rejoinder.documents.terminal import terminal
 
     require_free(out, force=force)
     with reporting(on_error) as report_error:

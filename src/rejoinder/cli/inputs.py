@@ -115,7 +115,7 @@ def say_scales(examples: Sequence[Example], dimension: str = OVERALL, more: str 
         more: what to say behind the scales.
     """
     from rejoinder.data.scales import scale_note
-    from rejoinder.humans.lines import unnamed_raters_said
+    from rejoinder.data.rated_lines import unnamed_raters_said
 
     if found := scale_note(examples, dimension):
         say(f"{found}{more}")

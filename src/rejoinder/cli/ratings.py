@@ -127,10 +127,10 @@ def command(
     for study, train, fit and the others.
     """
     from rejoinder.meta.ratings import ratings
-    from rejoinder.report.data import json_text
-    from rejoinder.report.files import require_writable, write_document
-    from rejoinder.report.ratings import rating_report
-    from rejoinder.report.terminal import terminal
+    from rejoinder.documents.data import json_text
+    from rejoinder.documents.files import require_writable, write_document
+    from rejoinder.documents.ratings import rating_report
+    from rejoinder.documents.terminal import terminal
 
     for path in out or []:
         require_writable(path, lines=True)

@@ -126,8 +126,8 @@ def command(
 
 def _say(found: Reranking, out: Path, *, as_json: bool) -> None:
     """What was found: beside the lines on standard error, else on standard output."""
-    from rejoinder.report.reranking import reranking
-    from rejoinder.report.terminal import terminal
+    from rejoinder.documents.reranking import reranking
+    from rejoinder.documents.terminal import terminal
 
     if as_json:
         typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))

@@ -125,7 +125,7 @@ def command(
     asks for them. With -o, a summary of each scorer goes to standard output.
     """
     from rejoinder.data.write import format_of
-    from rejoinder.report.scores import lines_table
+    from rejoinder.documents.scores import lines_table
     from rejoinder.scoring.catalog import load_scorers
     from rejoinder.scoring.parts import PART, elsewhere
     from rejoinder.scoring.scoring import CHUNK, Tally, score_stream
@@ -171,7 +171,7 @@ def _tell_summary(tallies: Mapping[str, Tally], table: str, *, streaming: bool) 
     Raises:
         NothingScored: not a single line has a score.
     """
-    from rejoinder.report.scores import domain_lines, summary_table
+    from rejoinder.documents.scores import domain_lines, summary_table
     from rejoinder.scoring.scoring import require_some
 
     if not streaming:

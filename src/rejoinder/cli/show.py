@@ -24,7 +24,7 @@ def command(
     Of a trained judge also the card in its folder: what it was trained on and how far it agrees with people. Of a
     responder that card alone.
     """
-    from rejoinder.report.cards import show, shown
+    from rejoinder.documents.cards import show, shown
 
     if as_json:
         typer.echo(json.dumps(show(name), indent=2, ensure_ascii=False))

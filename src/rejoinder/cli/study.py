@@ -31,7 +31,7 @@ from rejoinder.example import OVERALL, Example, Pair
 
 if TYPE_CHECKING:
     from rejoinder.meta import FullStudy, PairStudy
-    from rejoinder.report.document import Document
+    from rejoinder.documents.document import Document
 
 _MORE = "More: {}-o report.html for a page with everything"
 
@@ -89,9 +89,9 @@ def command(
     """
     from rejoinder.data.read import read_lines
     from rejoinder.meta.preferences import apart
-    from rejoinder.report.data import json_text
-    from rejoinder.report.files import require_writable, write_document
-    from rejoinder.report.terminal import terminal
+    from rejoinder.documents.data import json_text
+    from rejoinder.documents.files import require_writable, write_document
+    from rejoinder.documents.terminal import terminal
 
     for path in out or []:
         require_writable(path)
@@ -155,8 +155,8 @@ def _of_pairs(pairs: Sequence[Pair], names: list[str] | None, given: dict[str, A
 def _document(found: FullStudy | PairStudy, command: str) -> Document:
     """The report of a study."""
     from rejoinder.meta import FullStudy
-    from rejoinder.report.preferences import preferences
-    from rejoinder.report.study import study
+    from rejoinder.documents.preferences import preferences
+    from rejoinder.documents.study import study
 
     return study(found, command) if isinstance(found, FullStudy) else preferences(found, command)
 

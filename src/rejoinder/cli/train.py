@@ -155,8 +155,8 @@ def command(
 def _tell(done: Training, out: Path, as_json: bool) -> None:
     """What came of it, for people or for programs."""
     from rejoinder.data.scales import in_words
-    from rejoinder.report.terminal import terminal
-    from rejoinder.report.training import training
+    from rejoinder.documents.terminal import terminal
+    from rejoinder.documents.training import training
 
     if as_json:
         typer.echo(json.dumps(done.to_dict(), ensure_ascii=False))

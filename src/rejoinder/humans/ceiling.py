@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rejoinder.humans.rated_set import PEOPLE, RatedSet
+from rejoinder.data.rated import PEOPLE, RatedSet
 from rejoinder.stats.agreement import one_against_others, random_halves, reliability
 from rejoinder.stats.figure import NOTHING, Figure, written_as
 from rejoinder.stats.resamples import Resamples, Sampling, percentile_interval

@@ -11,7 +11,7 @@ import numpy as np
 from rejoinder.data.values import is_number
 from rejoinder.errors import DataError
 from rejoinder.example import OVERALL, Example
-from rejoinder.humans.shared_ids import refuse_again
+from rejoinder.data.shared_ids import refuse_again
 from rejoinder.stats.resamples import BoolArray, FloatArray
 
 WEIGHT = "rating_weight"

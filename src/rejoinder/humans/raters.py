@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.example import Example, Rating
-from rejoinder.humans.rated_set import RatedSet
+from rejoinder.data.rated import RatedSet
 from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray
 
 NOBODY = -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rejoinder.improve.result import Reranking
-from rejoinder.meta.domain import advice, without_domain
+from rejoinder.scoring.domain import advice, without_domain
 from rejoinder.scoring.noted import noted
 from rejoinder.stats.figure import interval, percent, pluralize
 

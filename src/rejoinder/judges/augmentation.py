@@ -14,7 +14,7 @@ import numpy as np
 
 from rejoinder.errors import MissingAsset, MissingExtra
 from rejoinder.example import Example, ReplySet
-from rejoinder.humans.clusters import is_telling, normalized
+from rejoinder.data.clusters import is_telling, normalized
 from rejoinder.judges.views.lines import FITTING, MISLEADING, NO_LINE, RANDOM, Spoilt
 from rejoinder.perturbations import PERTURBATIONS, Corpus, Perturbation
 from rejoinder.stats.resamples import Sampling

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rejoinder.example import Example, Pair
-from rejoinder.humans.clusters import clusters_of
+from rejoinder.data.clusters import clusters_of
 from rejoinder.judges.learner import Rows
 
 

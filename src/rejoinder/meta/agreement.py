@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet
+from rejoinder.data.rated import NO_SYSTEM, RatedSet
 from rejoinder.meta.frames import FORMAT_VERSION, results_frame
 from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.correlation import CORRELATIONS, columns, resampled

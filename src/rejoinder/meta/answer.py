@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.contrasts import ScorerContrast
-from rejoinder.meta.domain import advice, without_domain
+from rejoinder.scoring.domain import advice, without_domain
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.full_study import FullStudy
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rejoinder.example import FOLLOWED, Example
-from rejoinder.humans.clusters import Clusters
+from rejoinder.data.clusters import Clusters
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled
 from rejoinder.scorer import FloatArray

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from rejoinder.data.values import is_number
 from rejoinder.errors import UsageError, shown
 from rejoinder.meta.compared import Aligned, Compared
-from rejoinder.meta.domain import advice
+from rejoinder.scoring.domain import advice
 from rejoinder.meta.frames import FORMAT_VERSION, results_frame
 from rejoinder.meta.gap import Gap, Stratum
 from rejoinder.scorer import Signature

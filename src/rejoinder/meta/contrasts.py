@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.humans.rated_set import RatedSet
+from rejoinder.data.rated import RatedSet
 from rejoinder.meta.ranking import ranking_of
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray

@@ -14,7 +14,7 @@ from itertools import pairwise, takewhile
 from rejoinder.data.columns import plain
 from rejoinder.errors import DataError
 from rejoinder.example import FOLLOWED, UNANSWERED, Example
-from rejoinder.humans.lines import given_twice
+from rejoinder.data.rated_lines import given_twice
 from rejoinder.text.normalize import visible_text
 
 SEVERAL = 1.25  # conversations a user, for them to be worth a word

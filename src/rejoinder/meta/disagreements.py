@@ -9,7 +9,7 @@ import numpy as np
 
 from rejoinder.data.scales import Scale
 from rejoinder.example import Example
-from rejoinder.humans.rated_set import RatedSet
+from rejoinder.data.rated import RatedSet
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import Explanation, FloatArray, Scorer
 from rejoinder.scoring.explained import explanations, is_explained

@@ -17,9 +17,9 @@ from rejoinder.data.scales import Scale
 from rejoinder.data.values import is_number
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import OVERALL, Example, Given
-from rejoinder.humans.clusters import sorted_clusters
+from rejoinder.data.clusters import sorted_clusters
 from rejoinder.humans.joined import Joined, joined, weights_of
-from rejoinder.humans.rated_set import rated_sets, ratings_of
+from rejoinder.data.rated import rated_sets, ratings_of
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.estimate_answer import answer
 from rejoinder.meta.estimates import Estimate, Estimates, Plan

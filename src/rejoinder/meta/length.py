@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
-from rejoinder.humans.rated_set import PEOPLE, RatedSet
+from rejoinder.data.rated import PEOPLE, RatedSet
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.metrics.baselines import words
 from rejoinder.scorer import FloatArray

@@ -6,7 +6,7 @@ says that a scorer cannot judge the replies where none but baselines can.
 
 from __future__ import annotations
 
-from rejoinder.meta.domain import advice
+from rejoinder.scoring.domain import advice
 from rejoinder.meta.preference_results import (
     LENGTH,
     LESS_LENGTH,

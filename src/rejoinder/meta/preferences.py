@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from rejoinder.data.read import pairs_of
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Choice, Example, Given, Pair
-from rejoinder.humans.clusters import sorted_clusters
-from rejoinder.humans.lines import UNNAMED, numbered, refuse_duplicates, title_of
+from rejoinder.data.clusters import sorted_clusters
+from rejoinder.data.rated_lines import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.meta.agreement import most_frequent
-from rejoinder.meta.domain import domain_share, out_of_domain
+from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.meta.preference_answer import answer
 from rejoinder.meta.preference_results import (
     ACCURACY,

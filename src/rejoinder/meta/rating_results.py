@@ -10,7 +10,7 @@ from rejoinder.example import Example
 from rejoinder.humans.aggregation import Aggregation
 from rejoinder.humans.agreement import RaterAgreement
 from rejoinder.humans.exclusion import ByChance, Excluded
-from rejoinder.humans.rated_set import PEOPLE
+from rejoinder.data.rated import PEOPLE
 from rejoinder.meta.frames import FORMAT_VERSION, results_frame
 from rejoinder.meta.replacement import Alternative
 from rejoinder.scorer import Signature

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from rejoinder.humans.ceiling import People, people_of
-from rejoinder.humans.rated_set import RatedSet
+from rejoinder.data.rated import RatedSet
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.yardsticks import Kind
 from rejoinder.scorer import FloatArray

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rejoinder.humans.rated_set import NO_SYSTEM, PEOPLE
+from rejoinder.data.rated import NO_SYSTEM, PEOPLE
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet
+from rejoinder.data.rated import NO_SYSTEM, RatedSet
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray

@@ -1,1 +1,1 @@
-"""Result objects to tables."""
+"""Results of analyses, and how they are shown: tables, charts, sentences, and one renderer per format."""

@@ -1,123 +1,141 @@
-"""Tables as text for a terminal, by one library, so that every command's tables look alike."""
+"""Tables: pivots of estimates, and rows of plain texts."""
 
 from __future__ import annotations
 
-import io
-import re
-import textwrap
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from rich import box
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table
+from rejoinder.estimates import Estimate, one
+from rejoinder.report.written import DASH, interval, one_line
 
-from rejoinder.report.document import numeric
-from rejoinder.text.normalize import escape_controls
-
-_PROSE, _GAP = 16, 2  # fewest characters of a column of prose; those between two columns
-_KEPT = "\u00a0"  # a space that no line is broken at
-_HERE = "\0"  # where a signature may be broken that is longer than a line
-_INTERVAL = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)\]")  # is kept together
-_HANG = re.compile(r" *(\S+(?: \S+)? {2,})?")
+_SIGNS = frozenset("0123456789.,[]<± -+%" + DASH)
 
 
-def text_table(
-    header: Sequence[str], rows: Iterable[Sequence[str]], width: int, *, folded: Iterable[int] = (), title: str = ""
-) -> str:
-    """A table as plain text with a line end after each row. No cell is ever cut, and none broken inside a word.
+class Cell(NamedTuple):
+    """What a table shows at one place.
+
+    Attributes:
+        text: what people read.
+        note: how the number was computed, or why there is none, for hovering.
+        value: what the column is sorted by; None sorts by text.
+    """
+
+    text: str
+    note: str = ""
+    value: float | None = None
+
+
+class Table(NamedTuple):
+    """A table.
+
+    Attributes:
+        title: its heading.
+        header: names of the columns; the first column names the row.
+        rows: the cells, one for each column.
+        caption: what it shows and how its numbers were computed.
+        spare: columns that a narrow terminal, or a page of paper, leaves out, the first to go first.
+        notes: sentences below it.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""
+    spare: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> list[list[str]]:
+        """The texts of the cells."""
+        return [[cell.text for cell in row] for row in self.rows]
+
+    def numeric(self, column: int) -> bool:
+        """Return whether a column holds numbers only, which are aligned right."""
+        return numeric(row[column].text for row in self.rows)
+
+
+class Column(NamedTuple):
+    """A column of a pivot.
+
+    Attributes:
+        title: its heading.
+        labels: the labels of its estimates, next to the label of the row.
+        write: how an estimate is written.
+        spare: whether a narrow terminal leaves it out.
+    """
+
+    title: str
+    labels: Mapping[str, str]
+    write: Callable[[Estimate], str] = interval
+    spare: bool = False
+
+
+def numeric(texts: Iterable[str]) -> bool:
+    """Return whether texts are nothing but numbers and the signs between them."""
+    return all(_SIGNS.issuperset(text) for text in texts)
+
+
+def pivot(
+    estimates: Iterable[Estimate],
+    by: str | Callable[[Estimate], str],
+    columns: Sequence[Column],
+    *,
+    title: str = "",
+    caption: str = "",
+    heading: str = "",
+    in_order: bool = False,
+    notes: Sequence[str] = (),
+) -> Table | None:
+    """Return a table with a row for each value of a label; None without any row.
+
+    Rows without an estimate in any column are left out, as are columns without one in any row. Rows are sorted by the
+    first column, the highest value first.
 
     Args:
-        header: column names.
-        rows: cells. A column whose every cell reads as a number, an interval or a dash is set flush right.
-        width: characters a line may have; where the table needs more, each row becomes a block of lines.
-        folded: columns of prose, which may be folded to fit.
-        title: a line above the table.
+        estimates: of which those are used that a column asks for.
+        by: a label, or a function from an estimate to the name of its row.
+        columns: one or more.
+        title: see `Table`.
+        caption: see `Table`.
+        heading: name of the first column; empty takes the label.
+        in_order: keep the order of the estimates.
+        notes: see `Table`.
     """
-    body, prose = [list(map(escape_controls, row)) for row in rows], set(folded)
-    columns = list(zip(header, *body, strict=True))
-    longest = [max(map(cell_len, column)) for column in columns]
-    widths = list(longest)
-    for place in prose:
-        words = (word for text in columns[place] for word in text.split())
-        widths[place] = min(longest[place], max(_PROSE, *map(cell_len, words)))
-    room = width - sum(widths) - _GAP * (len(widths) - 1)
-    if room < 0:
-        return _blocks(header, body, width, title)
-    # Shared out here, because the library takes from all columns alike and then crops those that cannot give.
-    while room and (short := [place for place in prose if widths[place] < longest[place]]):
-        widths[max(short, key=lambda place: longest[place] / widths[place])] += 1
-        room -= 1
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True, header_style="")
-    for place, (name, *cells) in enumerate(columns):
-        right = place not in prose and numeric(cells)
-        table.add_column(name, justify="right" if right else "left", overflow="fold", width=widths[place])
-    for row in body:
-        table.add_row(*row)
-    out = io.StringIO()
-    Console(file=out, width=width, color_system=None, markup=False, emoji=False, highlight=False).print(table)
-    lines = [line.rstrip() for line in out.getvalue().splitlines()]
-    return "\n".join([*([title] if title else []), *lines, ""])
+    name = (lambda estimate: getattr(estimate, by)) if isinstance(by, str) else by
+    groups: dict[str, list[Estimate]] = {}
+    for estimate in estimates:
+        groups.setdefault(str(name(estimate)), []).append(estimate)
+    cells = {row: [one(group, **column.labels) for column in columns] for row, group in groups.items()}
+    cells = {row: line for row, line in cells.items() if any(map(_measured, line))}
+    if not cells:
+        return None
+    kept = [place for place in range(len(columns)) if any(_measured(line[place]) for line in cells.values())]
+    order = list(cells)
+    if not in_order:
+        order.sort(key=lambda row: (not cells[row][kept[0]].known, -cells[row][kept[0]].value))
+    body = [(Cell(row), *(_cell(cells[row][place], columns[place]) for place in kept)) for row in order]
+    header = (heading or (by if isinstance(by, str) else ""), *(columns[place].title for place in kept))
+    spare = tuple(columns[place].title for place in kept if columns[place].spare)
+    return Table(title, header, tuple(body), caption, spare, tuple(notes))
 
 
-def narrowed(
-    header: Sequence[str], rows: Sequence[Sequence[str]], width: int, spare: Sequence[str]
-) -> tuple[list[str], list[list[str]]]:
-    """Header and rows without as many of the columns `spare`, from the first on, as it takes to fit `width`."""
-    kept = list(range(len(header)))
-    for name in filter(header.__contains__, spare):
-        if fits([header[place] for place in kept], [[row[place] for place in kept] for row in rows], width):
-            break
-        kept.remove(header.index(name))
-    head, *body = ([row[place] for place in kept] for row in (header, *rows))
-    return head, body
+def table(
+    header: Sequence[str], rows: Iterable[Sequence[str | Cell]], *, title: str = "", caption: str = ""
+) -> Table:
+    """Return a table of plain texts."""
+    body = tuple(tuple(cell if isinstance(cell, Cell) else Cell(one_line(cell)) for cell in row) for row in rows)
+    return Table(title, tuple(header), body, caption)
 
 
-def fits(header: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> bool:
-    """Whether a table has room with no cell folded."""
-    columns = zip(header, *rows, strict=True)
-    return sum(max(map(cell_len, column)) + _GAP for column in columns) - _GAP <= width
+def _measured(estimate: Estimate) -> bool:
+    """Return whether an estimate is there, with a value or a reason why it has none."""
+    return estimate.reason != "not measured"
 
 
-def _blocks(header: Sequence[str], rows: Iterable[Sequence[str]], width: int, title: str) -> str:
-    """A table for a narrow window: a block a row, its first cell as heading, a line for each cell that has something.
-
-    Names of columns stand left of their cells, or above them where that leaves too little room.
-    """
-    wide = max(map(cell_len, header[1:]), default=0) + 4
-    wide = 4 if wide > width / 2 else wide
-    lines = [title] if title else []
-    for first, *cells in rows:
-        lines += ["", first] if lines else [first]
-        for name, cell in zip(header[1:], cells, strict=True):
-            if not cell.strip("– "):
-                continue
-            start = f"  {name}:" if wide == 4 else f"  {name:<{wide - 2}}"
-            lines += [start] if wide == 4 else []
-            lines += _broken(cell, width, "" if wide == 4 else start, " " * wide)
-    return "\n".join([*lines, ""])
-
-
-def prose(text: str, width: int) -> str:
-    """`text` for a terminal: lines longer than `width` are broken between words, and go on where they began.
-
-    A line that begins with a name and two spaces goes on below what follows these.
-    """
-    lines = []
-    for line in text.split("\n"):
-        hang = _HANG.match(line)
-        lines += _broken(line, width, "", " " * len(hang[0] if hang else ""))
-    return "\n".join(lines)
-
-
-def _broken(text: str, width: int, first: str, rest: str) -> list[str]:
-    """`text` in lines that break no word, `first` before the first of them and `rest` before the others."""
-    if cell_len(first + text) <= width:
-        return [first + text]
-    text = _INTERVAL.sub(rf"[\1,{_KEPT}\2]", text)
-    if max(map(cell_len, text.split())) + len(rest) > width:
-        text = text.replace("|", f"|{_HERE} ")
-    lines = textwrap.wrap(
-        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
-    )
-    return [line.replace(f"{_HERE} ", "").removesuffix(_HERE).replace(_KEPT, " ") for line in lines]
+def _cell(estimate: Estimate, column: Column) -> Cell:
+    """Return an estimate as a cell."""
+    if not estimate.known:
+        return Cell(DASH, estimate.reason)
+    note = "; ".join(filter(None, [estimate.method, estimate.reason]))
+    return Cell(column.write(estimate), note, None if math.isnan(estimate.value) else estimate.value)

@@ -1,61 +1,163 @@
-"""A document for a terminal: what fits its width, and what can be spared last."""
+"""Results for a terminal: the answer, and tables that fit its width."""
 
 from __future__ import annotations
 
-from rejoinder.report.document import Block, Case, Cases, Document, Prose, Table
-from rejoinder.report.tables import fits, narrowed, text_table
+import io
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table as RichTable
 
-def terminal(document: Document, width: int, *, every: bool = False) -> str:
-    """The answer, and below it what the document names for a terminal; with `every` all of it."""
-    blocks = (document.every if every else document.brief) or _all(document)
-    parts = ["\n".join(filter(None, [*document.answer, document.about])), *(_block(one, width) for one in blocks)]
-    return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+from rejoinder.report.layout import Block, Case, Cases, Prose
+from rejoinder.report.tables import Table, numeric
+from rejoinder.text.normalize import escape_controls
 
+if TYPE_CHECKING:
+    from rejoinder.report.results import Results
 
-def _all(document: Document) -> list[Block]:
-    """Every table, each named after its section where that has no name of its own, and how it was made."""
-    tables = [
-        one._replace(title=f"{section.title}: {one.title}" if one.title else section.title)
-        for section in document.sections
-        for one in section.tables
-    ]
-    return [*tables, Prose(document.made)]
+_PROSE, _GAP = 16, 2  # fewest characters of a column of prose; those between two columns
+_KEPT = "\u00a0"  # a space that no line is broken at
+_HERE = "\0"  # where a signature may be broken that is longer than a line
+_INTERVAL = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)\]")  # is kept together
+_HANG = re.compile(r" *(\S+(?: \S+)? {2,})?")
+
+def terminal(results: Results, width: int, *, every: bool = False) -> str:
+    """Return the answer, the warnings and the short tables; with `every` all tables.
+
+    Args:
+        results: what to show.
+        width: characters of a line.
+        every: whether to show everything.
+    """
+    layout = results.layout
+    blocks = (layout.every if every else layout.brief) or [*layout.tables, Prose(layout.made)]
+    first = "\n".join([*results.answer[:1], *results.warnings, *results.answer[1:]])
+    parts = [first, *(_block(block, width) for block in blocks if block is not None)]
+    return "\n\n".join(part.strip("\n") for part in parts if part.strip("\n")) + "\n"
 
 
 def _block(block: Block, width: int) -> str:
-    """A block; pictures are for a page."""
+    """Return a block as text; charts are for pages."""
     if isinstance(block, Table):
-        return "\n\n".join("\n".join([_table(one, width), *one.notes]) for one in _parts(block, width))
+        header, rows = narrowed(block.header, block.texts, width, block.spare)
+        folded = [place for place, name in enumerate(header) if place and not numeric(row[place] for row in rows)]
+        text = text_table(header, rows, width, folded=folded, title=block.title)
+        return "\n".join([text.rstrip("\n"), *block.notes])
     if isinstance(block, Prose):
-        return "\n".join([*filter(None, [block.title]), *block.said])
+        return "\n".join([*filter(None, [block.title]), *block.sentences])
     if isinstance(block, Cases):
-        return "\n\n".join([block.title, *(_case(one) for cases in block.groups.values() for one in cases)])
+        return "\n\n".join([block.title, *map(_case, block.cases)])
     return ""
 
 
-def _table(table: Table, width: int) -> str:
-    """A table without the columns that can be spared, where it is too wide with them."""
-    header, rows = narrowed(table.header, table.texts, width, table.spare)
-    folded = [place for place, name in enumerate(header) if name in table.folded]
-    return text_table(header, rows, width, folded=folded, title=table.title).rstrip("\n")
-
-
-def _parts(table: Table, width: int) -> list[Table]:
-    """The table, or several where it goes into parts and is too wide as a whole."""
-    stay, together = table.split
-    if not together or fits(table.header, table.texts, width):
-        return [table]
-    return [
-        table._replace(
-            header=table.header[:stay] + table.header[first : first + together],
-            rows=tuple(row[:stay] + row[first : first + together] for row in table.rows),
-        )
-        for first in range(stay, len(table.header), together)
-    ]
-
-
 def _case(case: Case) -> str:
-    """A quoted conversation."""
-    replies = [f"  {who}: {text}" for who, text in case.replies]
-    return "\n".join([f"{case.what}: {case.said}", *(f"  – {turn}" for turn in case.turns), *replies])
+    """Return a quoted line as text."""
+    group = f"{case.group}: " if case.group else ""
+    turns = [f"  – {turn}" for turn in case.context]
+    return "\n".join([f"{group}{case.why}: {case.facts}", *turns, *(f"  {who}: {text}" for who, text in case.replies)])
+
+
+def text_table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], width: int, *, folded: Iterable[int] = (), title: str = ""
+) -> str:
+    """A table as plain text with a line end after each row. No cell is ever cut, and none broken inside a word.
+
+    Args:
+        header: column names.
+        rows: cells. A column whose every cell reads as a number, an interval or a dash is set flush right.
+        width: characters a line may have; where the table needs more, each row becomes a block of lines.
+        folded: columns of prose, which may be folded to fit.
+        title: a line above the table.
+    """
+    body, prose = [list(map(escape_controls, row)) for row in rows], set(folded)
+    columns = list(zip(header, *body, strict=True))
+    longest = [max(map(cell_len, column)) for column in columns]
+    widths = list(longest)
+    for place in prose:
+        words = (word for text in columns[place] for word in text.split())
+        widths[place] = min(longest[place], max(_PROSE, *map(cell_len, words)))
+    room = width - sum(widths) - _GAP * (len(widths) - 1)
+    if room < 0:
+        return _blocks(header, body, width, title)
+    # Shared out here, because the library takes from all columns alike and then crops those that cannot give.
+    while room and (short := [place for place in prose if widths[place] < longest[place]]):
+        widths[max(short, key=lambda place: longest[place] / widths[place])] += 1
+        room -= 1
+    table = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True, header_style="")
+    for place, (name, *cells) in enumerate(columns):
+        right = place not in prose and numeric(cells)
+        table.add_column(name, justify="right" if right else "left", overflow="fold", width=widths[place])
+    for row in body:
+        table.add_row(*row)
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None, markup=False, emoji=False, highlight=False).print(table)
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    return "\n".join([*([title] if title else []), *lines, ""])
+
+
+def narrowed(
+    header: Sequence[str], rows: Sequence[Sequence[str]], width: int, spare: Sequence[str]
+) -> tuple[list[str], list[list[str]]]:
+    """Header and rows without as many of the columns `spare`, from the first on, as it takes to fit `width`."""
+    kept = list(range(len(header)))
+    for name in filter(header.__contains__, spare):
+        if fits([header[place] for place in kept], [[row[place] for place in kept] for row in rows], width):
+            break
+        kept.remove(header.index(name))
+    head, *body = ([row[place] for place in kept] for row in (header, *rows))
+    return head, body
+
+
+def fits(header: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> bool:
+    """Whether a table has room with no cell folded."""
+    columns = zip(header, *rows, strict=True)
+    return sum(max(map(cell_len, column)) + _GAP for column in columns) - _GAP <= width
+
+
+def _blocks(header: Sequence[str], rows: Iterable[Sequence[str]], width: int, title: str) -> str:
+    """A table for a narrow window: a block a row, its first cell as heading, a line for each cell that has something.
+
+    Names of columns stand left of their cells, or above them where that leaves too little room.
+    """
+    wide = max(map(cell_len, header[1:]), default=0) + 4
+    wide = 4 if wide > width / 2 else wide
+    lines = [title] if title else []
+    for first, *cells in rows:
+        lines += ["", first] if lines else [first]
+        for name, cell in zip(header[1:], cells, strict=True):
+            if not cell.strip("– "):
+                continue
+            start = f"  {name}:" if wide == 4 else f"  {name:<{wide - 2}}"
+            lines += [start] if wide == 4 else []
+            lines += _broken(cell, width, "" if wide == 4 else start, " " * wide)
+    return "\n".join([*lines, ""])
+
+
+def prose(text: str, width: int) -> str:
+    """`text` for a terminal: lines longer than `width` are broken between words, and go on where they began.
+
+    A line that begins with a name and two spaces goes on below what follows these.
+    """
+    lines = []
+    for line in text.split("\n"):
+        hang = _HANG.match(line)
+        lines += _broken(line, width, "", " " * len(hang[0] if hang else ""))
+    return "\n".join(lines)
+
+
+def _broken(text: str, width: int, first: str, rest: str) -> list[str]:
+    """`text` in lines that break no word, `first` before the first of them and `rest` before the others."""
+    if cell_len(first + text) <= width:
+        return [first + text]
+    text = _INTERVAL.sub(rf"[\1,{_KEPT}\2]", text)
+    if max(map(cell_len, text.split())) + len(rest) > width:
+        text = text.replace("|", f"|{_HERE} ")
+    lines = textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )
+    return [line.replace(f"{_HERE} ", "").removesuffix(_HERE).replace(_KEPT, " ") for line in lines]

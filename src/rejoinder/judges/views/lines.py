@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
-from rejoinder.humans.clusters import sorted_clusters
+from rejoinder.data.clusters import sorted_clusters
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.views.view import Features
 from rejoinder.judges.views.views import Views

@@ -1,0 +1,248 @@
+"""Rated examples as data sets: the lines of each beside their ratings, and the pool of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from rejoinder.data.scales import Scale, on_unit, require_alike
+from rejoinder.errors import DataError
+from rejoinder.example import OVERALL, Example, Rating
+from rejoinder.data.clusters import sorted_clusters
+from rejoinder.data.rated_lines import UNNAMED, numbered, title_of
+from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray, number_of, renumbered
+
+POOLED = "pooled"
+NO_SYSTEM = -1
+PEOPLE = "people"  # who gave the ratings, where they stand in a row with scorers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RatedSet:
+    """The rated lines of a data set, or of all data sets pooled, N lines.
+
+    Attributes:
+        name: the data set, or "pooled".
+        dimension: which ratings these are.
+        examples: [N] the lines.
+        places: [N] their positions among the examples of the study, which is where scores stand.
+        ratings: [N] mean ratings, on one scale.
+        contexts: [N] number of the line's cluster, from 0 on: lines of one conversation (see `humans.clusters`).
+        systems: [N] number of the line's system, `NO_SYSTEM` where it is not known.
+        sets: [N] number of the line's data set; more than one number makes a pool.
+        note: what to know of the clusters, in a sentence; "" where there is nothing.
+    """
+
+    name: str
+    dimension: str
+    examples: tuple[Example, ...]
+    places: IntArray
+    ratings: FloatArray
+    contexts: IntArray
+    systems: IntArray
+    sets: IntArray
+    note: str = ""
+
+    def __len__(self) -> int:
+        """N."""
+        return len(self.ratings)
+
+    @property
+    def clusters(self) -> int:
+        """G, the number of clusters."""
+        return number_of(self.contexts)
+
+    @property
+    def pooled(self) -> bool:
+        """Whether the lines are of several data sets, whose raters and systems have nothing to do with each other."""
+        return len(np.unique(self.sets)) > 1
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return title_of(self.name, self.examples)
+
+    @property
+    def scales(self) -> frozenset[Scale]:
+        """Those that lines state. Where it is one, lines that state none lie inside it and count as on it."""
+        return frozenset(scale for example in self.examples if (scale := example.scale(self.dimension)))
+
+    @property
+    def scale(self) -> Scale | None:
+        """The lowest and highest that `ratings` may be; None where no line says."""
+        return (0.0, 1.0) if self.scales and (self.pooled or len(self.scales) > 1) else next(iter(self.scales), None)
+
+    @property
+    def named_systems(self) -> IntArray:
+        """The numbers of the systems that are known."""
+        return np.unique(self.systems[self.systems != NO_SYSTEM])
+
+    @property
+    def copies(self) -> BoolArray:
+        """[N] whether a response equals a reference word for word."""
+        return np.array([example.copies_reference for example in self.examples], dtype=bool)
+
+    @property
+    def single_ratings(self) -> FloatArray:
+        """[N, R] one a person, the first, NaN where there is none; each on [0, 1] where lines have several scales."""
+        return self._table([example.counted(self.dimension) for example in self.examples])
+
+    @property
+    def all_ratings(self) -> FloatArray:
+        """[N, R] the same with every rating of a person."""
+        dimension = self.dimension
+        return self._table([[one for one in line.ratings if one.dimension == dimension] for line in self.examples])
+
+    def _table(self, ratings: Sequence[Sequence[Rating]]) -> FloatArray:
+        """[N, R] the values of each line's ratings."""
+        rows = [[one.value for one in own] for own in ratings]
+        scales = [example.scale(self.dimension) for example in self.examples]
+        if len(self.scales) > 1:
+            rows = [[on_unit(value, scale) for value in row] for row, scale in zip(rows, scales, strict=True)]
+        table = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
+        for row, values in zip(table, rows, strict=True):
+            row[: len(values)] = values
+        return table
+
+    def at(self, rows: IntArray) -> RatedSet:
+        """Some of the lines; contexts are numbered anew from 0."""
+        return replace(
+            self,
+            examples=tuple(self.examples[row] for row in rows.tolist()),
+            places=self.places[rows],
+            ratings=self.ratings[rows],
+            contexts=renumbered(self.contexts[rows]),
+            systems=self.systems[rows],
+            sets=self.sets[rows],
+        )
+
+
+class RatedSets(NamedTuple):
+    """The data sets of a study.
+
+    Attributes:
+        sets: in order of appearance; one without a rated line is empty.
+        pool: the lines of all of them; None where fewer than two have rated lines.
+    """
+
+    sets: tuple[RatedSet, ...]
+    pool: RatedSet | None
+
+    @property
+    def dimension(self) -> str:
+        """Which ratings these are."""
+        return self.sets[0].dimension
+
+    @property
+    def filled(self) -> tuple[RatedSet, ...]:
+        """The data sets that have rated lines."""
+        return tuple(one for one in self.sets if len(one))
+
+
+def ratings_of(examples: Sequence[Example], dimension: str) -> FloatArray:
+    """[N] mean ratings in `dimension`, NaN where nobody rated.
+
+    Means are rounded to nine decimals, so that raters summed in another order do not break a tie.
+    """
+    means = [example.rating(dimension) for example in examples]
+    ratings: FloatArray = np.array([np.nan if mean is None else mean for mean in means], dtype=np.float64)
+    return ratings.round(9)
+
+
+def rated_sets(examples: Sequence[Example], ratings: FloatArray, dimension: str) -> RatedSets:
+    """The data sets that examples are of (`Example.dataset`, "all" where none is named), and their pool.
+
+    Args:
+        examples: N examples.
+        ratings: [N] their mean ratings in `dimension`; NaN leaves a line out.
+        dimension: names the scale that ratings are brought to [0, 1] by where scales differ.
+
+    Raises:
+        DataError: scales differ or data sets are pooled, and some rated lines have no scale, or all have none and look
+            unlike; a data set has the name of the pool.
+    """
+    names = [example.dataset or UNNAMED for example in examples]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    of_lines, rated = np.array([numbers[name] for name in names], dtype=np.int64), np.isfinite(ratings)
+    sets = tuple(
+        _rated_set(name, np.flatnonzero(rated & (of_lines == number)), examples, ratings, of_lines, dimension)
+        for name, number in numbers.items()
+    )
+    if sum(len(one) > 0 for one in sets) < 2:
+        return RatedSets(sets, None)
+    _refuse_pool_name(examples)
+    return RatedSets(sets, _rated_set(POOLED, np.flatnonzero(rated), examples, ratings, of_lines, dimension))
+
+
+def _rated_set(
+    name: str, places: IntArray, examples: Sequence[Example], ratings: FloatArray, sets: IntArray, dimension: str
+) -> RatedSet:
+    """The set called `name` of the lines at `places`; `sets` are those of all lines, by number."""
+    own = sets[places]
+    chosen = tuple(examples[place] for place in places)
+    clusters = sorted_clusters(chosen)
+    known = np.array([example.system is not None for example in chosen], dtype=bool)
+    systems = numbered([(example.dataset or "", example.system or "") for example in chosen])
+    return RatedSet(
+        name=name,
+        dimension=dimension,
+        examples=chosen,
+        places=places,
+        ratings=_on_one_scale(chosen, ratings[places], dimension, pooled=len(np.unique(own)) > 1),
+        contexts=clusters.numbers,
+        systems=np.where(known, systems, NO_SYSTEM),
+        sets=own,
+        note=clusters.note,
+    )
+
+
+def _on_one_scale(examples: Sequence[Example], ratings: FloatArray, dimension: str, *, pooled: bool) -> FloatArray:
+    """[N] ratings that may stand beside each other.
+
+    Those of one data set stay as they are, unless its lines name different scales; then each is brought to [0, 1] by
+    its own. Pooled ratings are always brought there, where there are scales. Where no line names one, the ratings must
+    look as if they were on one; where some lines of a data set do, the others must lie inside it.
+    """
+    scales = [example.scale(dimension) for example in examples]
+    named = set(scales) - {None}
+    if not named:
+        require_alike(examples, dimension)
+        return ratings
+    if len(named) == 1 and not pooled:
+        low, high = next(iter(named)) or (0.0, 0.0)
+        if None not in scales or ((low <= ratings) & (ratings <= high)).all():
+            return ratings
+    for example, scale in zip(examples, scales, strict=True):
+        if scale is None or not scale[0] < scale[1]:
+            raise _no_scale(example, scale, dimension)
+    lows, highs = np.array(scales, dtype=np.float64).T
+    mapped: FloatArray = (ratings - lows) / (highs - lows)
+    return mapped.round(9)  # 0.65 of one scale then ties with 0.65 of another
+
+
+def _no_scale(example: Example, scale: tuple[float, float] | None, dimension: str) -> DataError:
+    """The error for a rated line whose rating cannot be put beside those of other scales."""
+    found = "no scale" if scale is None else f"the scale {list(scale)}, whose ends are not in order"
+    key = '"scale": [1, 5]' if dimension == OVERALL else f'"scales": {{"{dimension}": [1, 5]}}'
+    return DataError(
+        f"a rated line of data set {example.dataset or UNNAMED!r} has {found}, "
+        "and without one its rating cannot stand beside those of other scales",
+        f"Add {key} (lowest, highest) to its lines, or say --scale 1,5 for all that state none",
+        where=example.where,
+        field="scale" if dimension == OVERALL else "scales",
+    )
+
+
+def _refuse_pool_name(examples: Sequence[Example]) -> None:
+    """Raise `DataError` where a data set has the name that stands for all of them."""
+    for example in examples:
+        if example.dataset == POOLED:
+            raise DataError(
+                f"a data set is called {POOLED!r}, the name of all data sets together",
+                "Give it another name",
+                where=example.where,
+                field="dataset",
+            )

@@ -1,0 +1,1 @@
+"""Result objects to tables."""

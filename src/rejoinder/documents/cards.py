@@ -1,0 +1,178 @@
+"""Cards of scorers, as a table, as text and as JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rejoinder.auditing.battery import entries
+from rejoinder.data.folders import read_card, read_config
+from rejoinder.example import Example
+from rejoinder.judges import written_card
+from rejoinder.registry import Entry
+from rejoinder.documents.tables import text_table
+from rejoinder.responders import KINDS as RESPONDERS
+from rejoinder.scorer import Card, Scorer, Scores, run, signature_of
+from rejoinder.scoring.catalog import list_entries, load_scorer
+from rejoinder.stats.figure import number
+
+# What each group is for, and where there is more.
+_GROUPS = {
+    "judges": "Judges that you can train, each a folder then, which is a scorer's name. More: docs/train.md",
+    "encoders": "Encoders (-e of train and encode), trained ones by their folder. More: docs/pretraining.md",
+    "responders": "Responders (-r of respond and selftalk), trained ones by their folder. More: docs/responders.md",
+    "material": "What judges read beside an encoder's vectors, by its folder. More: docs/pretraining.md",
+    "attacks": "Attacks (--family of audit), and what each would show. More: docs/audit.md",
+}
+_SCORERS = "Scorers (-s of score, compare, study and audit)"
+EXAMPLE = Example(
+    context=("do you have any plans for the weekend ?",),
+    response="i am going to see a movie with my sister .",
+    references=("yes , i am going to the movies with some friends .",),
+)
+
+
+def card_record(card: Card) -> dict[str, Any]:
+    """The card as JSON values."""
+    return {
+        "scorer": card.name,
+        "kind": card.kind,
+        "summary": card.summary,
+        "needs": sorted(card.needs),
+        "range": list(card.range),
+        "higher_is_better": card.higher_is_better,
+        "domain": card.domain,
+        "unread": list(card.unread),
+        "source": card.source,
+        "notes": card.notes,
+        "version": card.version,
+    }
+
+
+def listing() -> dict[str, list[Entry[Any]]]:
+    """Return everything that can be trained or named, and the attacks, by group.
+
+    The groups are `judges`, `encoders`, `responders`, `material` and `attacks`. `rejoinder train` and
+    `rejoinder pretrain` make a folder, whose path is the name of the model from then on.
+    """
+    return {**list_entries(), "attacks": entries()}
+
+
+def show(name: str | Path) -> dict[str, Any]:
+    """What there is to say of a scorer, a judge or a responder, as JSON values.
+
+    Args:
+        name: a scorer's name, or the folder of a judge or responder.
+
+    Returns:
+        `version`, and `results` with one mapping: the card, of a responder the one in its folder.
+
+    Raises:
+        UsageError, MissingAsset, DataError: see `load_scorer`.
+    """
+    if responder := _responder(name):
+        return {"version": 1, "results": [{"name": responder, "card": read_card(name)}]}
+    scorer = load_scorer(name)
+    return {"version": 1, "results": [{**card_record(scorer.card), "signature": dict(signature_of(scorer).fields)}]}
+
+
+def shown(name: str | Path) -> str:
+    """The same in words, with what the scorer gives for an example, and of a judge the card in its folder."""
+    if _responder(name):
+        return read_card(name)
+    scorer = load_scorer(name)
+    text = card_text(scorer, lambda example: run(scorer, [example]))
+    return f"{text}\n{written_card(str(name))}" if scorer.card.kind == "judge" else text
+
+
+def _responder(name: str | Path) -> str:
+    """The kind of the responder in the folder `name`; "" where it is something else."""
+    kind = str(read_config(name).model.get("kind")) if Path(name).is_dir() else ""
+    return kind if kind in RESPONDERS else ""
+
+
+def cards_table(cards: Iterable[Card], width: int) -> str:
+    """One row a plain name, with the presets that go behind its slash."""
+    families: dict[str, list[Card]] = {}
+    for card in cards:
+        families.setdefault(card.name.partition("/")[0], []).append(card)
+    rows = [
+        [
+            card.name,
+            card.kind,
+            _needs(card),
+            _range(card),
+            card.summary,
+            " ".join(preset.name.partition("/")[2] for preset in presets),
+        ]
+        for card, *presets in families.values()
+    ]
+    header = ["scorer", "kind", "needs", "range", "what comes back", "presets (NAME/PRESET)"]
+    return (
+        f"{_SCORERS}\n\n{text_table(header, rows, width, folded=(2, 4, 5))}\n"
+        "The folder of a trained judge is a scorer name too. More of one: rejoinder show NAME\n"
+        "So are, for scores made elsewhere, column:KEY, python:MODULE:FUNCTION, command:PROGRAM (examples in, scores "
+        "out)\nand openai:URL#MODEL (a language model behind an endpoint, which texts go to): docs/own-scores.md\n"
+        "plus:smollm2 is the judge with a small language model beside it, on this machine: docs/judge.md\n"
+    )
+
+
+def _rows(entries: Sequence[Entry[Any]]) -> list[list[str]]:
+    return [list(entry.record.values()) for entry in entries]
+
+
+def kinds_table(groups: Mapping[str, Sequence[Entry[Any]]], width: int) -> str:
+    """A table for each group of what can be trained or named: what it is, how it comes about, what it needs."""
+    header = ["name", "what it is", "how it comes about", "needs"]
+    of_attacks = ["name", "what is done", "what it would show", "needs"]
+    tables = (
+        f"{_GROUPS[group]}\n\n"
+        f"{text_table(of_attacks if group == 'attacks' else header, _rows(entries), width, folded=(1, 2, 3))}"
+        for group, entries in groups.items()
+    )
+    return "\n".join(tables)
+
+
+def card_text(scorer: Scorer, score: Callable[[Example], Scores]) -> str:
+    """The whole card, with the score of one example.
+
+    Args:
+        scorer: whose card.
+        score: scores the example.
+    """
+    card = scorer.card
+    scores = score(EXAMPLE)
+    value = number(float(scores.values[0])) if scores.scored[0] else f"unscored: {scores.reasons[0]}"
+    directions = {True: "higher is better", False: "lower is better", None: "none claimed"}
+    fields = {
+        "needs": _needs(card),
+        "range": _range(card),
+        "direction": directions[card.higher_is_better],
+        "domain": card.domain,
+        "not read": ", ".join(card.unread),
+        "source": card.source,
+        "notes": card.notes,
+        "signature": str(signature_of(scorer)),
+    }
+    example = {
+        "context": " / ".join(EXAMPLE.context),
+        "reference": EXAMPLE.references[0],
+        "response": EXAMPLE.response,
+        "score": value,
+    }
+    parts = [f"{card.name} ({card.kind})", f"  {card.summary}", ""]
+    parts += [f"  {key:<10} {text}" for key, text in fields.items() if text]
+    parts += ["", "  example", *(f"    {key:<10} {text}" for key, text in example.items()), ""]
+    return "\n".join(parts)
+
+
+def _needs(card: Card) -> str:
+    """What must be there, in words."""
+    return ", ".join(sorted(card.needs)) or "nothing else"
+
+
+def _range(card: Card) -> str:
+    """Lowest to highest score."""
+    low, high = card.range
+    return f"{'-inf' if low is None else f'{low:g}'} to {'inf' if high is None else f'{high:g}'}"

@@ -1,0 +1,123 @@
+"""Tables as text for a terminal, by one library, so that every command's tables look alike."""
+
+from __future__ import annotations
+
+import io
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+
+from rejoinder.documents.document import numeric
+from rejoinder.text.normalize import escape_controls
+
+_PROSE, _GAP = 16, 2  # fewest characters of a column of prose; those between two columns
+_KEPT = "\u00a0"  # a space that no line is broken at
+_HERE = "\0"  # where a signature may be broken that is longer than a line
+_INTERVAL = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)\]")  # is kept together
+_HANG = re.compile(r" *(\S+(?: \S+)? {2,})?")
+
+
+def text_table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], width: int, *, folded: Iterable[int] = (), title: str = ""
+) -> str:
+    """A table as plain text with a line end after each row. No cell is ever cut, and none broken inside a word.
+
+    Args:
+        header: column names.
+        rows: cells. A column whose every cell reads as a number, an interval or a dash is set flush right.
+        width: characters a line may have; where the table needs more, each row becomes a block of lines.
+        folded: columns of prose, which may be folded to fit.
+        title: a line above the table.
+    """
+    body, prose = [list(map(escape_controls, row)) for row in rows], set(folded)
+    columns = list(zip(header, *body, strict=True))
+    longest = [max(map(cell_len, column)) for column in columns]
+    widths = list(longest)
+    for place in prose:
+        words = (word for text in columns[place] for word in text.split())
+        widths[place] = min(longest[place], max(_PROSE, *map(cell_len, words)))
+    room = width - sum(widths) - _GAP * (len(widths) - 1)
+    if room < 0:
+        return _blocks(header, body, width, title)
+    # Shared out here, because the library takes from all columns alike and then crops those that cannot give.
+    while room and (short := [place for place in prose if widths[place] < longest[place]]):
+        widths[max(short, key=lambda place: longest[place] / widths[place])] += 1
+        room -= 1
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True, header_style="")
+    for place, (name, *cells) in enumerate(columns):
+        right = place not in prose and numeric(cells)
+        table.add_column(name, justify="right" if right else "left", overflow="fold", width=widths[place])
+    for row in body:
+        table.add_row(*row)
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None, markup=False, emoji=False, highlight=False).print(table)
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    return "\n".join([*([title] if title else []), *lines, ""])
+
+
+def narrowed(
+    header: Sequence[str], rows: Sequence[Sequence[str]], width: int, spare: Sequence[str]
+) -> tuple[list[str], list[list[str]]]:
+    """Header and rows without as many of the columns `spare`, from the first on, as it takes to fit `width`."""
+    kept = list(range(len(header)))
+    for name in filter(header.__contains__, spare):
+        if fits([header[place] for place in kept], [[row[place] for place in kept] for row in rows], width):
+            break
+        kept.remove(header.index(name))
+    head, *body = ([row[place] for place in kept] for row in (header, *rows))
+    return head, body
+
+
+def fits(header: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> bool:
+    """Whether a table has room with no cell folded."""
+    columns = zip(header, *rows, strict=True)
+    return sum(max(map(cell_len, column)) + _GAP for column in columns) - _GAP <= width
+
+
+def _blocks(header: Sequence[str], rows: Iterable[Sequence[str]], width: int, title: str) -> str:
+    """A table for a narrow window: a block a row, its first cell as heading, a line for each cell that has something.
+
+    Names of columns stand left of their cells, or above them where that leaves too little room.
+    """
+    wide = max(map(cell_len, header[1:]), default=0) + 4
+    wide = 4 if wide > width / 2 else wide
+    lines = [title] if title else []
+    for first, *cells in rows:
+        lines += ["", first] if lines else [first]
+        for name, cell in zip(header[1:], cells, strict=True):
+            if not cell.strip("– "):
+                continue
+            start = f"  {name}:" if wide == 4 else f"  {name:<{wide - 2}}"
+            lines += [start] if wide == 4 else []
+            lines += _broken(cell, width, "" if wide == 4 else start, " " * wide)
+    return "\n".join([*lines, ""])
+
+
+def prose(text: str, width: int) -> str:
+    """`text` for a terminal: lines longer than `width` are broken between words, and go on where they began.
+
+    A line that begins with a name and two spaces goes on below what follows these.
+    """
+    lines = []
+    for line in text.split("\n"):
+        hang = _HANG.match(line)
+        lines += _broken(line, width, "", " " * len(hang[0] if hang else ""))
+    return "\n".join(lines)
+
+
+def _broken(text: str, width: int, first: str, rest: str) -> list[str]:
+    """`text` in lines that break no word, `first` before the first of them and `rest` before the others."""
+    if cell_len(first + text) <= width:
+        return [first + text]
+    text = _INTERVAL.sub(rf"[\1,{_KEPT}\2]", text)
+    if max(map(cell_len, text.split())) + len(rest) > width:
+        text = text.replace("|", f"|{_HERE} ")
+    lines = textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )
+    return [line.replace(f"{_HERE} ", "").removesuffix(_HERE).replace(_KEPT, " ") for line in lines]

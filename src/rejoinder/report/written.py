@@ -1,0 +1,72 @@
+"""Numbers as text: in tables, sentences and charts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rejoinder.estimates import Estimate
+
+DASH = "–"
+
+
+def number(value: float, digits: int = 2) -> str:
+    """Return a number with a fixed number of digits, without a minus sign before zero; a dash for NaN."""
+    return DASH if math.isnan(value) else f"{value:z.{digits}f}"
+
+
+def percent(value: float) -> str:
+    """Return a share in whole percent; a dash for NaN."""
+    return DASH if math.isnan(value) else f"{100 * value:.0f} %"
+
+
+def interval(
+    estimate: Estimate, digits: int = 2, *, ends: int | None = None, share: bool = False, signed: bool = False
+) -> str:
+    """Return a value with its interval if it has one, `0.12 [0.01, 0.22]`; a dash without a value.
+
+    Args:
+        estimate: what to write.
+        digits: of the value.
+        ends: digits of the ends of the interval; None takes `digits`.
+        share: in whole percent.
+        signed: with a plus sign unless it is negative.
+    """
+    text = percent(estimate.value) if share else number(estimate.value, digits)
+    text = f"+{text}" if signed and estimate.value >= 0 else text
+    if not estimate.has_interval:
+        return text
+    width = digits if ends is None else ends
+    low, high = (f"{100 * end:.0f}" if share else number(end, width) for end in estimate.ends)
+    return f"{text} [{low}, {high}]"
+
+
+def p_value(p: float) -> str:
+    """Return a p-value with three digits, `< .001` below that; a dash for NaN."""
+    return DASH if math.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def count(value: int) -> str:
+    """Return a whole number with commas between thousands."""
+    return f"{value:,}"
+
+
+def rounded(value: int) -> str:
+    """Return a forecast, rounded to two digits."""
+    return f"{value if value < 100 else int(float(f'{value:.1e}')):,}"
+
+
+def pluralize(value: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun; `plural` is the plural of nouns that do not just take an s."""
+    return f"{value:,} {noun if value == 1 else plural or f'{noun}s'}"
+
+
+def listed(names: Sequence[str], word: str = "and") -> str:
+    """Return names as a list in a sentence: `a`, `a and b`, `a, b and c`."""
+    *first, last = names or [""]
+    return f"{', '.join(first)} {word} {last}" if first else last
+
+
+def one_line(text: str) -> str:
+    """Return `text` without line ends."""
+    return " ".join(text.split())
