@@ -33,7 +33,7 @@ class NarrowJudge:
         values = np.array([_number(one.response) for one in examples])
         reasons = {row: "no number" for row, value in enumerate(values) if math.isnan(value)}
         notes = {row: (OUT_OF_DOMAIN, "support") for row, one in enumerate(examples) if "support" in one.response}
-        return Scores(values, reasons, notes=notes)
+        return Scores(values, reasons, warnings=notes)
 
 
 def _number(text: str) -> float:

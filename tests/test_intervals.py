@@ -70,13 +70,13 @@ def test_order_and_duplicates() -> None:
     np.testing.assert_allclose(scores.low, [2.7, 0.9, math.nan, 2.7, 3.6])
     np.testing.assert_allclose(scores.high, [3.6, 1.2, math.nan, 3.6, 4.8])
     table = scores.to_pandas()
-    assert table.columns.tolist() == ["score", "unscored", "notes", "low", "high"] and table["high"][1] == 1.2
+    assert table.columns.tolist() == ["score", "unscored", "warnings", "low", "high"] and table["high"][1] == 1.2
 
 
 def test_a_scorer_that_gives_none_has_none() -> None:
     scores = rejoinder.score(examples(), "length")
     assert scores.low is None and scores.high is None
-    assert scores.to_pandas().columns.tolist() == ["score", "unscored", "notes"]
+    assert scores.to_pandas().columns.tolist() == ["score", "unscored", "warnings"]
 
 
 def test_they_stand_on_the_scale_of_the_answers() -> None:

@@ -26,7 +26,7 @@ from rejoinder.version import __version__
 
 FloatArray = NDArray[np.float64]
 Advance = Callable[[int], None]
-Notes = Mapping[int, tuple[str, ...]]
+Warnings = Mapping[int, tuple[str, ...]]
 ScoreFunction = Callable[[list[Example]], Iterable[SupportsFloat | None]]
 """A function that is a scorer by itself: it returns a number, or None, for each example, in their order."""
 Need = Literal["context", "reference", "context or reference", "sources", "vectors", "wordnet"]
@@ -106,7 +106,7 @@ class Scores:
         signature: the origin of the numbers; `run` fills it in.
         statistics: [N, K] additive statistics, for scorers whose corpus score is not a mean (BLEU); else None.
         combine: from summed statistics [K] to the corpus score, or None for the mean.
-        notes: position to warnings about that example, scored or not. A note is a few words without figures, the same
+        warnings: position to warnings about that example, scored or not. A warning is a few words without figures, the same
             for all of its kind, so that notes can be counted.
         low: [N] lower ends of prediction intervals, NaN for a score without one; None if the scorer gives no intervals.
         high: [N] upper ends, like `low`.
@@ -119,7 +119,7 @@ class Scores:
     signature: Signature = field(default_factory=lambda: Signature({}))
     statistics: FloatArray | None = None
     combine: Callable[[FloatArray], float] | None = None
-    notes: Notes = field(default_factory=dict)
+    warnings: Warnings = field(default_factory=dict)
     low: FloatArray | None = None
     high: FloatArray | None = None
     details: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
@@ -139,9 +139,9 @@ class Scores:
         return np.isfinite(self.values)
 
     @property
-    def noted(self) -> Counter[str]:
-        """The number of examples with each note."""
-        return Counter(chain.from_iterable(self.notes.values()))
+    def warning_counts(self) -> Counter[str]:
+        """The number of examples with each warning."""
+        return Counter(chain.from_iterable(self.warnings.values()))
 
     def corpus(self) -> float:
         """Return the score of all scored examples together, by summed statistics, else the mean; NaN without any."""
@@ -152,7 +152,7 @@ class Scores:
         return float(self.values[self.scored].mean())
 
     def to_pandas(self) -> Any:
-        """Return a `pandas.DataFrame` with `score`, `unscored` (the reason), `notes`, and `low` and `high` if known.
+        """Return a `pandas.DataFrame` with `score`, `unscored` (the reason), `warnings`, and `low` and `high` if known.
 
         The signature is in its `attrs`. The index is that of the frame that was scored, or the ids of the examples if
         rows of it were joined or split.
@@ -162,7 +162,7 @@ class Scores:
         """
         ends = {name: ends.tolist() for name, ends in (("low", self.low), ("high", self.high)) if ends is not None}
         rows = [
-            {"score": value, "unscored": self.reasons.get(row), "notes": list(self.notes.get(row, ()))}
+            {"score": value, "unscored": self.reasons.get(row), "warnings": list(self.warnings.get(row, ()))}
             | {name: values[row] for name, values in ends.items()}
             for row, value in enumerate(self.values.tolist())
         ]
@@ -346,7 +346,7 @@ def run(
     else:
         batch_size = min(batch_size, card.batch_size or batch_size)
         distinct.sort(key=lambda positions: len(examples[positions[0]].response))
-    by_position: dict[str, dict[int, Any]] = {"reasons": reasons, "notes": {}, "details": {}}
+    by_position: dict[str, dict[int, Any]] = {"reasons": reasons, "warnings": {}, "details": {}}
     arrays: dict[str, FloatArray] = {"values": np.full(len(examples), np.nan)}
     combine = None
     for start in range(0, len(distinct), batch_size):
@@ -366,7 +366,7 @@ def run(
         progress(len(positions))
     if last:
         finish(scorer)
-    notes = by_position["notes"]
+    notes = by_position["warnings"]
     for position, example in enumerate(examples):
         if isinstance(example.extra.get(FOLLOWED), list):
             notes[position] = (*notes.get(position, ()), SPOKE_LAST)

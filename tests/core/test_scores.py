@@ -78,8 +78,8 @@ def test_a_scorer_may_need_sources() -> None:
 
 
 def test_scores_of_values() -> None:
-    scores = Scores.from_values([1, "no reply", 2.5], notes={0: ("long",)})
-    assert scores.reasons == {1: "no reply"} and scores.noted == {"long": 1}
+    scores = Scores.from_values([1, "no reply", 2.5], warnings={0: ("long",)})
+    assert scores.reasons == {1: "no reply"} and scores.warning_counts == {"long": 1}
     assert scores.scored.tolist() == [True, False, True] and scores.corpus() == 1.75
     assert math.isnan(Scores.from_values(["no reply"]).corpus())
 

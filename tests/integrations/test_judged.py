@@ -69,7 +69,7 @@ class Marking:
         """Return the number of words, with an interval."""
         values = np.array([float(len(example.response.split())) for example in examples])
         notes = {row: (OUT_OF_DOMAIN, "loud") for row, one in enumerate(examples) if "!" in one.response}
-        return Scores(values, notes=notes, low=values - 1, high=values + 1)
+        return Scores(values, warnings=notes, low=values - 1, high=values + 1)
 
 
 def test_a_score_in_words() -> None:

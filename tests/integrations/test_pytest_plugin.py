@@ -77,7 +77,7 @@ class Marking:
 
     def score_batch(self, examples):
         notes = {row: (OUT_OF_DOMAIN, "loud") for row, one in enumerate(examples) if "!" in one.response}
-        return Scores(np.array([float(len(one.response.split())) for one in examples]), notes=notes)
+        return Scores(np.array([float(len(one.response.split())) for one in examples]), warnings=notes)
 
 def test_good(assert_reply_quality):
     assert_reply_quality({"prompt": "Tea?", "answer": "Yes, I would like some."}, at_least=4, scorer=Marking())

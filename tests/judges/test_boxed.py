@@ -108,11 +108,11 @@ def test_a_text_is_read_to_its_end_and_a_longer_one_as_far_as_the_limit(judge: V
     read = scored(inside, f"{inside} no")
     assert read.values[0] != read.values[1], "the last word counts"
     noted = CONTEXT_CUT if side == "context" else CUT
-    assert not any(noted in notes for notes in read.notes.values())
+    assert not any(noted in notes for notes in read.warnings.values())
     beyond = " ".join([sentence] * (SUBWORDS // 4))
     cut = scored(beyond, f"no {beyond}" if side == "context" else f"{beyond} no")
     assert cut.values[0] == cut.values[1], "the end of a turn counts, and the beginning of other texts"
-    assert all(noted in cut.notes[row] for row in (0, 1))
+    assert all(noted in cut.warnings[row] for row in (0, 1))
 
 
 def test_it_is_small_and_says_what_it_is(run: Run) -> None:

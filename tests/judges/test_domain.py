@@ -54,7 +54,7 @@ def adapted(lines: list[Example]) -> ViewsJudge:
 
 
 def test_an_assistants_reply_is_out_of_domain_and_chat_is_not() -> None:
-    notes = rejoinder.score([ASSISTANT, CHAT], "rejoinder").notes
+    notes = rejoinder.score([ASSISTANT, CHAT], "rejoinder").warnings
     assert notes[0][0] == OUT_OF_DOMAIN and UNLIKE in notes[0]
     assert 1 not in notes
 
@@ -63,7 +63,7 @@ def test_an_assistants_reply_is_out_of_domain_and_chat_is_not() -> None:
 @pytest.mark.parametrize("context", [("Explain this. " * 200,), ("x = f(3); print(x);",), ASSISTANT.context])
 def test_an_empty_reply_is_never_out_of_domain(reply: str, context: tuple[str, ...]) -> None:
     examples = [Example(context, reply, ("fine",))]
-    assert not any(OUT_OF_DOMAIN in notes for notes in rejoinder.score(examples, "rejoinder").notes.values())
+    assert not any(OUT_OF_DOMAIN in notes for notes in rejoinder.score(examples, "rejoinder").warnings.values())
     assert flagged(examples) == 0
 
 
@@ -94,13 +94,13 @@ def test_replies_of_assistants_are_out_of_domain(shared: Path, name: str, share:
 def test_a_judge_adapted_to_support_replies_is_for_support_replies() -> None:
     judge = adapted(support(test=False))
     unseen = support(test=True)
-    notes = run(judge, unseen).notes
+    notes = run(judge, unseen).warnings
     assert sum(OUT_OF_DOMAIN in noted for noted in notes.values()) <= 0.05 * len(unseen)
     others = [
         Example(("Where is my order?",), "Ich weiß leider nicht, wo Ihr Paket ist, bitte warten Sie noch."),
         Example(("Where is my order?",), "def where(order):\n    return order.place == 'shop'\nprint(where(3));"),
     ]
-    assert [run(judge, others).notes[row][:2] for row in (0, 1)] == [
+    assert [run(judge, others).warnings[row][:2] for row in (0, 1)] == [
         (OUT_OF_DOMAIN, "not English"),
         (OUT_OF_DOMAIN, "code"),
     ]

@@ -42,7 +42,7 @@ class Noting:
 
     def score_batch(self, examples: Sequence[Example]) -> Scores:
         asked = {row: ("a question",) for row, one in enumerate(examples) if one.response.endswith("?")}
-        return Scores(np.ones(len(examples)), notes=asked)
+        return Scores(np.ones(len(examples)), warnings=asked)
 
 
 REPLIES = ("why not?", "yes", "who are you, and what do you want?", "why not?", "no")
@@ -55,7 +55,7 @@ def lines(extra: Mapping[str, object] | None = None) -> list[Example]:
 @pytest.mark.parametrize("batch_size", [1, 2, 512])
 def test_notes_come_back_in_order_and_reach_duplicates(batch_size: int) -> None:
     scores = run_scorer(Noting(), lines(), batch_size=batch_size)
-    assert list(scores.notes.items()) == [(place, ("a question",)) for place in (0, 2, 3)]
+    assert list(scores.warnings.items()) == [(place, ("a question",)) for place in (0, 2, 3)]
 
 
 def scored(given: list[Example]) -> tuple[list[dict[str, object]], Tally]:
@@ -124,9 +124,9 @@ ODD = {
 def test_the_judge_in_the_box_notes_what_it_cannot_judge() -> None:
     given = [Example(("hello , how are you today ?",), text) for text in ODD]
     scores = rejoinder.score(given, "rejoinder")
-    assert [of_texts(scores.notes.get(place, ())) for place in range(len(given))] == list(ODD.values())
-    assert [rejoinder.score([one], "rejoinder").notes.get(0) for one in given] == [
-        scores.notes.get(place) for place in range(len(given))
+    assert [of_texts(scores.warnings.get(place, ())) for place in range(len(given))] == list(ODD.values())
+    assert [rejoinder.score([one], "rejoinder").warnings.get(0) for one in given] == [
+        scores.warnings.get(place) for place in range(len(given))
     ]
 
 
@@ -175,7 +175,7 @@ def test_a_judge_does_not_note_what_it_was_fitted_on(tmp_path: Path) -> None:
     judge.save(tmp_path / "judge")
     given = [Example(("Wie geht es dir heute?",), text) for text in ODD]
     for one in (judge, load_scorer(tmp_path / "judge")):
-        found = run_scorer(one, given).notes
+        found = run_scorer(one, given).warnings
         notes = {0: ("no words",), 2: ("code",), 3: ("unlike short chat",), 4: ("unlike short chat",)}
         assert found == {row: (OUT_OF_DOMAIN, *each) for row, each in notes.items()}
 

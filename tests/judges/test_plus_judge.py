@@ -69,10 +69,10 @@ def test_heads_and_model_together_score_as_they_did(folder: Path, llama: Path, f
 def test_it_says_of_which_reply_it_did_not_read_the_end(folder: Path, llama: Path) -> None:
     lines = [Example(("hi", "hello you"), reply) for reply in ("yes i like jazz", "yes i like jazz " * 60)]
     found = rejoinder.score(lines, f"plus:{llama}")
-    assert CUT in found.notes[1] and CUT not in found.notes.get(0, ())
+    assert CUT in found.warnings[1] and CUT not in found.warnings.get(0, ())
     unseen = Example(("hi",), "\u200b" * 300 + "yes i like jazz")
-    assert CUT not in rejoinder.score([unseen], f"plus:{llama}").notes.get(0, ())
-    assert all(CUT not in notes for notes in rejoinder.score(lines, "rejoinder").notes.values())
+    assert CUT not in rejoinder.score([unseen], f"plus:{llama}").warnings.get(0, ())
+    assert all(CUT not in notes for notes in rejoinder.score(lines, "rejoinder").warnings.values())
 
 
 def test_a_study_of_what_it_was_fitted_on_says_so(folder: Path, llama: Path) -> None:

@@ -53,7 +53,7 @@ def test_a_scorer_without_a_domain_is_never_out_of_it() -> None:
 def test_scores_that_were_withheld_count_and_some_lines_may_be_chosen() -> None:
     values = np.array([1.0, 2.0, np.nan, np.nan])
     reasons = {2: OUT_OF_DOMAIN, 3: "the response is empty"}
-    scores = Scores(values, reasons, Signature({}), notes=dict.fromkeys((0, 2, 3), (OUT_OF_DOMAIN,)))
+    scores = Scores(values, reasons, Signature({}), warnings=dict.fromkeys((0, 2, 3), (OUT_OF_DOMAIN,)))
     assert domain_share(scores)[:2] == (2, 3)
     assert domain_share(scores, places=[1, 2])[:2] == (1, 2)
 
@@ -310,8 +310,8 @@ def test_a_mean_over_sets_counts_the_share_of_each_set_alike() -> None:
 def test_a_study_of_given_scores_goes_by_their_notes() -> None:
     lines = rated(40)
     scores = run(NarrowJudge(), lines)
-    values = np.where([row in scores.notes for row in range(80)], np.nan, scores.values)
-    withheld = replace(scores, values=values, reasons=dict.fromkeys(scores.notes, OUT_OF_DOMAIN))
+    values = np.where([row in scores.warnings for row in range(80)], np.nan, scores.values)
+    withheld = replace(scores, values=values, reasons=dict.fromkeys(scores.warnings, OUT_OF_DOMAIN))
     for given in (scores, withheld):
         assert full_study(lines, {"narrow": given}, resamples=50).verdicts["narrow"] == "out of domain"
 

@@ -27,7 +27,7 @@ class Sure:
         values = np.array([math.nan if "?" in one.response else len(one.response) or math.nan for one in examples])
         reasons = {row: "a question" for row, value in enumerate(values) if math.isnan(value)}
         notes = {row: ("loud",) for row, one in enumerate(examples) if "!" in one.response}
-        return Scores(values, reasons, notes=notes, low=values - 1, high=values + 1)
+        return Scores(values, reasons, warnings=notes, low=values - 1, high=values + 1)
 
 
 def letters(examples: list[Example]) -> list[float]:

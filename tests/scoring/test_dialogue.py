@@ -264,7 +264,7 @@ def test_a_note_of_half_the_turns_is_none_of_the_conversation() -> None:
 
         def score_batch(self, examples: Sequence[Example]) -> Scores:
             odd = {row: ("x",) for row, one in enumerate(examples) if "e" in one.response or "g" in one.response}
-            return replace(super().score_batch(examples), notes=odd)
+            return replace(super().score_batch(examples), warnings=odd)
 
-    assert scored(DialogueScorer(Odd()), [dialogue()]).notes == {}
-    assert scored(DialogueScorer(Odd()), [replace(dialogue(), context=("hi", "g", *TURNS[2:-1]))]).notes == {0: ("x",)}
+    assert scored(DialogueScorer(Odd()), [dialogue()]).warnings == {}
+    assert scored(DialogueScorer(Odd()), [replace(dialogue(), context=("hi", "g", *TURNS[2:-1]))]).warnings == {0: ("x",)}

@@ -57,7 +57,7 @@ def test_scores_of_parts_are_those_of_the_whole_bit_for_bit(name: str) -> None:
     for kind in ("values", "statistics", "low", "high"):
         one, other = getattr(found, kind), getattr(whole, kind)
         assert (one is None and other is None) or np.array_equal(one, other, equal_nan=True), kind
-    for kind in ("reasons", "notes", "details", "signature", "combine"):
+    for kind in ("reasons", "warnings", "details", "signature", "combine"):
         assert getattr(found, kind) == getattr(whole, kind), kind
     assert found.corpus() == whole.corpus()
 

@@ -55,7 +55,7 @@ class Marking:
         values = np.array([float(len(example.response.split())) for example in examples])
         notes = {row: (OUT_OF_DOMAIN, "loud") for row, one in enumerate(examples) if "!" in one.response}
         sums = {"statistics": values[:, None], "combine": lambda totals: float(totals[0])}
-        return Scores(values, notes=notes, low=values - 1, high=values + 1, **sums)  # type: ignore[arg-type]
+        return Scores(values, warnings=notes, low=values - 1, high=values + 1, **sums)  # type: ignore[arg-type]
 
     def explain(self, examples: Sequence[Example]) -> list[Explanation | None]:
         """Return what adds up to the score."""
@@ -69,7 +69,7 @@ class Undeclared(Marking):
 
     def score_batch(self, examples: Sequence[Example]) -> Scores:
         """Return the number of words."""
-        return replace(super().score_batch(examples), notes={})
+        return replace(super().score_batch(examples), warnings={})
 
 
 EXAMPLES = [Example((), text, id=str(row)) for row, text in enumerate(["a b", "a b c !", "a", "! !"])]
@@ -86,7 +86,7 @@ def test_scores_out_of_the_domain_are_missing_with_a_reason() -> None:
     scores = rejoinder.score(EXAMPLES, Marking())
     assert scores.scored.tolist() == [True, False, True, False]
     assert scores.reasons == {1: OUT_OF_DOMAIN, 3: OUT_OF_DOMAIN}
-    assert scores.notes == {1: (OUT_OF_DOMAIN, "loud"), 3: (OUT_OF_DOMAIN, "loud")}
+    assert scores.warnings == {1: (OUT_OF_DOMAIN, "loud"), 3: (OUT_OF_DOMAIN, "loud")}
     assert scores.low is not None and scores.high is not None
     assert np.isfinite(scores.low).tolist() == np.isfinite(scores.high).tolist() == scores.scored.tolist()
     assert scores.corpus() == 3, "the corpus score leaves them out"
@@ -96,7 +96,7 @@ def test_scores_out_of_the_domain_are_missing_with_a_reason() -> None:
 def test_scores_out_of_the_domain_are_kept_where_asked_for() -> None:
     scores = rejoinder.score(EXAMPLES, Marking(), out_of_domain="keep")
     assert scores.values.tolist() == [2, 4, 1, 2] and scores.reasons == {} and scores.corpus() == 9
-    assert scores.notes[1] == (OUT_OF_DOMAIN, "loud")
+    assert scores.warnings[1] == (OUT_OF_DOMAIN, "loud")
 
 
 def test_a_scorer_without_a_domain_withholds_nothing() -> None:
@@ -283,7 +283,7 @@ def test_a_conversation_is_out_of_domain_where_more_than_half_of_its_turns_are()
     scores = rejoinder.score(lines, Marking(), level="dialogue")
     assert scores.scored.tolist() == [False, True, True] and scores.reasons == {0: OUT_OF_DOMAIN}
     some = ("some turns out of domain",)
-    assert scores.notes == {0: (OUT_OF_DOMAIN, "loud"), 1: some, 2: some}
+    assert scores.warnings == {0: (OUT_OF_DOMAIN, "loud"), 1: some, 2: some}
     worst = {row: [turn.turn for turn in more["worst_turns"]] for row, more in scores.details.items()}
     assert worst == {
         1: [2],

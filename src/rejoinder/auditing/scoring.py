@@ -58,7 +58,7 @@ def scored(scorer: Scorer, examples: Sequence[Example], advance: Advance) -> Sco
         RejoinderError: the scorer fails.
     """
     found = run(scorer, examples, progress=advance)
-    return Scored(found.values, found.reasons, found.signature, found.noted, domain_share(found, scorer))
+    return Scored(found.values, found.reasons, found.signature, found.warning_counts, domain_share(found, scorer))
 
 
 def scored_groups(scorer: Scorer, groups: Sequence[Sequence[Example]], advance: Advance) -> list[Scored]:

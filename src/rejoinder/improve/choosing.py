@@ -85,7 +85,7 @@ def choose(scorer: Scorer, pools: Sequence[Pool], at_least: float | None = None)
         rows = range(start, start + len(pool.candidates))
         reasons = {place: scores.reasons[row] for place, row in enumerate(rows) if row in scores.reasons}
         choice = _choice(pool, scores.values[rows.start : rows.stop], reasons, sign, at_least)
-        notes = () if choice.place is None else scores.notes.get(start + choice.place, ())
+        notes = () if choice.place is None else scores.warnings.get(start + choice.place, ())
         choices.append(replace(choice, notes=tuple(notes), share=domain_share(scores, scorer, rows)))
         start = rows.stop
     return choices

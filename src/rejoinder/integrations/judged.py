@@ -76,7 +76,7 @@ class Judged(NamedTuple):
 def judged(example: Example, scorer: Scorer) -> Judged:
     """Score a reply, or by a scorer of conversations a conversation; an out-of-domain score is withheld."""
     scores = withhold(run(scorer, [example], last=False))
-    notes, reason = scores.notes.get(0, ()), scores.reasons.get(0, "")
+    notes, reason = scores.warnings.get(0, ()), scores.reasons.get(0, "")
     if reason == OUT_OF_DOMAIN:
         reason = withheld_reason(scorer.card, notes)
     (why,) = explanations(scorer, [example]) if is_explained(scorer) and scores.scored[0] else (None,)

@@ -13,7 +13,7 @@ from itertools import chain
 from rejoinder.encoders import Limited
 from rejoinder.example import Example
 from rejoinder.judges.learner import Side
-from rejoinder.scorer import OUT_OF_DOMAIN, Encoder, Notes
+from rejoinder.scorer import OUT_OF_DOMAIN, Encoder, Warnings
 from rejoinder.text.detect import AMBIGUOUS_WORDS, is_code, is_foreign, is_long, is_wordless
 from rejoinder.text.normalize import visible
 from rejoinder.text.vectors import common_words
@@ -25,9 +25,9 @@ CUT, CONTEXT_CUT = "not read to the end", "context not read whole"
 
 UNLIKE = "unlike what it was fitted on"
 OUTSIDE = frozenset({CODE, NOT_ENGLISH, NO_WORDS, UNLIKE_CHAT, UNLIKE})
-"""Notes that place a reply outside the domain of the judge."""
+"""Warnings that place a reply outside the domain of the judge."""
 FORM_NOTES = frozenset({UNLIKE_CHAT})
-"""Notes that place a reply outside short chat by its form alone."""
+"""Warnings that place a reply outside short chat by its form alone."""
 
 USUAL = 0.05
 """A note that so large a share of the lines deserved that a judge was fitted on tells nothing of a new one."""
@@ -36,8 +36,8 @@ _COMMON = 4000  # rarer words are half the proof of a language: names and loans 
 _LAST_TURNS = 3  # they tell the language of a context
 
 
-def text_notes(examples: Sequence[Example], terms: Sequence[Side]) -> Notes:
-    """Notes on what the texts are that a judge with `terms` reads; they do not depend on the judge.
+def text_notes(examples: Sequence[Example], terms: Sequence[Side]) -> Warnings:
+    """Warnings on what the texts are that a judge with `terms` reads; they do not depend on the judge.
 
     Arguments as for `notes_on`.
     """
@@ -45,7 +45,7 @@ def text_notes(examples: Sequence[Example], terms: Sequence[Side]) -> Notes:
     return {row: notes for row, notes in found.items() if notes}
 
 
-def notes_on(examples: Sequence[Example], terms: Sequence[Side], encoder: Encoder, usual: Container[str]) -> Notes:
+def notes_on(examples: Sequence[Example], terms: Sequence[Side], encoder: Encoder, usual: Container[str]) -> Warnings:
     """What a judge cannot judge of N examples: position to notes, for those that deserve some.
 
     Args:
@@ -73,7 +73,7 @@ def with_domain(notes: Sequence[str]) -> tuple[str, ...]:
     return (OUT_OF_DOMAIN, *notes) if not OUTSIDE.isdisjoint(notes) else tuple(notes)
 
 
-def shares(notes: Notes, lines: int) -> dict[str, float]:
+def shares(notes: Warnings, lines: int) -> dict[str, float]:
     """What share of so many lines each note stands at."""
     return {note: count / lines for note, count in sorted(Counter(chain.from_iterable(notes.values())).items())}
 

@@ -163,7 +163,7 @@ def _comparison(
         seed=sampling.seed,
         replies=(len(a), len(b)),
         empty=(_empty_replies(a), _empty_replies(b)),
-        notes={name: (both[0].noted, both[1].noted) for name, both in scored.items()},
+        notes={name: (both[0].warning_counts, both[1].warning_counts) for name, both in scored.items()},
         out_of_domain={},
         facts="",
         fitted=fitted_on(scorers, [example.dataset for example in (*a, *b)]),

@@ -172,7 +172,7 @@ def study_pairs(
         fitted=choice.fitted,
         withheld=choice.withheld,
         signatures={name: found.signature for name, found in scores.items()},
-        notes={name: found.noted for name, found in scores.items()},
+        notes={name: found.warning_counts for name, found in scores.items()},
         out_of_domain={judged.name: judged.outside for judged in sets},
         facts=facts,
         resamples=resamples,

@@ -166,7 +166,7 @@ def quality(
         contexts=len(set(contexts.tolist())),
         empty=scored.empty,
         unscored={why: missing.count(why) for why in dict.fromkeys(missing)},
-        notes=scores.noted,
+        notes=scores.warning_counts,
         outside=out_of_domain(loaded.card.name, loaded.card, domain_share(scores, loaded)),
         facts=facts_warning({loaded.card.name: loaded}),
         lowest=_lowest(loaded, lines, scores, scored) if len(known) else None,
@@ -240,5 +240,5 @@ def _lowest(scorer: Scorer, lines: Sequence[Example], scores: Scores, scored: _S
     whole = lines[row].is_dialogue  # of which `explanations` would be those of the last reply
     (why,) = explanations(scorer, [lines[row]]) if is_explained(scorer) and not whole else (None,)
     return Lowest.of(
-        scored.figure(row), example=lines[row], why=why.words if why else "", notes=scores.notes.get(row, ())
+        scored.figure(row), example=lines[row], why=why.words if why else "", notes=scores.warnings.get(row, ())
     )

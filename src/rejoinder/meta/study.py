@@ -193,7 +193,7 @@ def _study_of(
         examples=len(examples),
         rated=sum(map(len, sets.sets)),
         copies=sum(example.copies_reference for example in examples),
-        notes={name: found.noted for name, found in scores.items()},
+        notes={name: found.warning_counts for name, found in scores.items()},
         shared_ids=shared_ids_said(examples),
         unscored={name: said for name, said in unscored.items() if said},
     )

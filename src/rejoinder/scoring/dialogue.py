@@ -120,7 +120,7 @@ class DialogueScorer:
             else:
                 plain[row] = end - 1
         ends_of = {name: _placed(getattr(scores, name), plain, len(examples)) for name in ("low", "high")}
-        return Scores(values, reasons, notes=notes, details=details, low=ends_of["low"], high=ends_of["high"])
+        return Scores(values, reasons, warnings=notes, details=details, low=ends_of["low"], high=ends_of["high"])
 
     @property
     def _sign(self) -> int:
@@ -233,7 +233,7 @@ def _why(scores: Scores, own: range) -> str:
 
 def _notes(scores: Scores, own: range) -> tuple[str, ...]:
     """What is noted of more than half of the turns, and whether fewer are out of domain: one odd turn makes no more."""
-    counts = Counter(note for at in own for note in scores.notes.get(at, ()))
+    counts = Counter(note for at in own for note in scores.warnings.get(at, ()))
     notes = [note for note, count in counts.items() if 2 * count > len(own)]
     if counts[OUT_OF_DOMAIN] and OUT_OF_DOMAIN not in notes:
         notes.append(SOME_OUTSIDE)
@@ -242,4 +242,4 @@ def _notes(scores: Scores, own: range) -> tuple[str, ...]:
 
 def _is_outside(scores: Scores, at: int) -> bool:
     """Return whether a turn is out of the scorer's domain."""
-    return OUT_OF_DOMAIN in scores.notes.get(at, ())
+    return OUT_OF_DOMAIN in scores.warnings.get(at, ())

@@ -54,7 +54,7 @@ def domain_share(
     scored = [row for row in rows if scores.scored[row] or scores.reasons.get(row) == OUT_OF_DOMAIN]
     if scorer is not None and not scorer.card.domain:
         return DomainShare(0, len(scored), whose)
-    return DomainShare(sum(OUT_OF_DOMAIN in scores.notes.get(row, ()) for row in scored), len(scored), whose)
+    return DomainShare(sum(OUT_OF_DOMAIN in scores.warnings.get(row, ()) for row in scored), len(scored), whose)
 
 
 def out_of_domain(name: str, card: Card | None, *shares: DomainShare) -> str:

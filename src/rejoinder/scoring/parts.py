@@ -199,7 +199,7 @@ def joined(parts: Sequence[Scores], scorer: Scorer) -> Scores:
         signature_of(scorer),
         statistics=_beside([(part.statistics, len(part.values)) for part in parts], 0.0),
         combine=next((part.combine for part in parts if part.combine), None),
-        notes=placed("notes"),
+        warnings=placed("warnings"),
         low=_beside([(part.low, len(part.values)) for part in parts], np.nan),
         high=_beside([(part.high, len(part.values)) for part in parts], np.nan),
         details=placed("details"),

@@ -64,7 +64,7 @@ class Tally:
         self.total += float(values.sum())
         self.squares += float((values**2).sum())
         self.reasons.update(scores.reasons.values())
-        self.notes.update(scores.noted)
+        self.notes.update(scores.warning_counts)
         self.combine = self.combine or scores.combine
         if scores.statistics is not None:
             added = scores.statistics[scores.scored].sum(axis=0)
@@ -220,7 +220,7 @@ def _scored_record(
         earlier[key] = {name: found for name, found in earlier[key].items() if name not in results}
     values = {name: float(scores.values[row]) for name, scores in results.items()}
     reasons = {name: scores.reasons[row] for name, scores in results.items() if row in scores.reasons}
-    notes = {name: list(scores.notes[row]) for name, scores in results.items() if row in scores.notes}
+    notes = {name: list(scores.warnings[row]) for name, scores in results.items() if row in scores.warnings}
     added = {
         "scores": earlier["scores"] | {name: None if math.isnan(value) else value for name, value in values.items()},
         "unscored": earlier["unscored"] | reasons,

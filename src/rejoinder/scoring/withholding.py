@@ -32,7 +32,7 @@ def withhold(scores: Scores) -> Scores:
 
     The notes stay. What has no score for another reason keeps that reason.
     """
-    outside = [row for row, notes in scores.notes.items() if OUT_OF_DOMAIN in notes and scores.scored[row]]
+    outside = [row for row, notes in scores.warnings.items() if OUT_OF_DOMAIN in notes and scores.scored[row]]
     if not outside:
         return scores
     return replace(

@@ -82,7 +82,7 @@ def test_a_folder_gives_the_same_scores(adapted: ViewsJudge, tmp_path: Path) -> 
     again = load_scorer(str(tmp_path / "judge"))
     unseen = rated("unseen", 40)
     one, other = run(adapted, unseen), run(again, unseen)
-    assert one.values.tobytes() == other.values.tobytes() and one.notes == other.notes
+    assert one.values.tobytes() == other.values.tobytes() and one.warnings == other.warnings
     assert again.options == adapted.options
 
 
@@ -117,7 +117,7 @@ def test_what_it_was_fitted_on_is_no_longer_unlike(judge: ViewsJudge) -> None:
         replace(one, response=f"{one.response}\n{code.format(number, number, number)}")
         for number, one in enumerate(rated("user", 60, references=False))
     ]
-    before, after = (run(one, lines).noted.get(UNLIKE, 0) for one in (judge, adapt(judge, lines)))
+    before, after = (run(one, lines).warning_counts.get(UNLIKE, 0) for one in (judge, adapt(judge, lines)))
     assert before > 50 and after <= 6
 
 

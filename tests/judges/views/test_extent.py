@@ -117,7 +117,7 @@ def test_a_judge_says_what_it_cut_and_scores_what_it_read() -> None:
     long = [holding(side, sentence * (MEGABYTE // len(sentence))) for side in SIDES]
     scores = rejoinder.score([LINE, *long], judge, out_of_domain="keep")
     assert scores.scored.all()
-    noted = [(CUT in notes, CONTEXT_CUT in notes) for notes in (scores.notes.get(row, ()) for row in range(4))]
+    noted = [(CUT in notes, CONTEXT_CUT in notes) for notes in (scores.warnings.get(row, ()) for row in range(4))]
     assert noted == [(False, False), (True, False), (False, True), (True, False)]
     read = [judge.views.shown(example).example for example in long]
     assert all(len(judge.views.pieces(text_of(side, one))) <= SUBWORDS for side, one in zip(SIDES, read, strict=True))

@@ -131,7 +131,7 @@ def test_what_nobody_can_see_is_no_text(judge: ViewsJudge) -> None:
 def test_what_is_unlike_all_it_was_fitted_on_is_noted(judge: ViewsJudge) -> None:
     odd = Example(("hello, how are you?",), "for (int i = 0; i < n; ++i) { total[i] += 3 * i; } " * 9)
     usual = rated("three", 40, references=False)
-    notes = judge.score_batch([odd, *usual]).notes
+    notes = judge.score_batch([odd, *usual]).warnings
     assert UNLIKE in notes[0]
     assert sum(UNLIKE in found for found in notes.values()) <= 0.2 * len(usual)
 

@@ -31,7 +31,7 @@ from rejoinder.judges.differentiable import Side, Slopes, Space
 from rejoinder.judges.learner import PREDICTED, Rows
 from rejoinder.judges.notes import notes_on, usual_notes
 from rejoinder.nn.weights import Share, tensor
-from rejoinder.scorer import Card, FloatArray, Need, Notes, Scores
+from rejoinder.scorer import Card, FloatArray, Need, Warnings, Scores
 from rejoinder.text.normalize import visible
 
 Kind = Literal["adem", "c-adem", "r-adem", "autojudge", "vhred"]
@@ -108,9 +108,9 @@ class BilinearJudge:
         encoded = encode(examples, self.encoder, self.head.terms)
         outcome = on_scale(self.score_encoded(encoded), PREDICTED, self.scale)
         empty = {row: "the response is empty" for row in outcome.reasons if not visible(examples[row].response)}
-        return replace(outcome, reasons={**outcome.reasons, **empty}, notes=self._notes(examples))
+        return replace(outcome, reasons={**outcome.reasons, **empty}, warnings=self._notes(examples))
 
-    def _notes(self, examples: Sequence[Example]) -> Notes:
+    def _notes(self, examples: Sequence[Example]) -> Warnings:
         """What the judge cannot judge."""
         return notes_on(examples, self.head.terms, self.encoder, usual_notes(self.training.get("noted", {})))
 

@@ -92,8 +92,8 @@ class Panel:
             outcome = self.members[kind].score_batch([examples[place] for place in places])
             values[places] = outcome.values
             reasons.update({places[row]: reason for row, reason in outcome.reasons.items()})
-            notes.update({places[row]: found for row, found in outcome.notes.items()})
-        return on_scale(Scores(values, reasons, notes=notes), PREDICTED, self.scale)
+            notes.update({places[row]: found for row, found in outcome.warnings.items()})
+        return on_scale(Scores(values, reasons, warnings=notes), PREDICTED, self.scale)
 
     def slopes(self, examples: Sequence[Example], vectors: FloatArray | None = None) -> Slopes:
         """See `Differentiable.slopes`; each example by the member that scores it."""

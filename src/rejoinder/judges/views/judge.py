@@ -24,7 +24,7 @@ from rejoinder.judges.views.fit import Part, Way, parts_used
 from rejoinder.judges.views.parts import heads_in, with_heads
 from rejoinder.judges.views.view import Features
 from rejoinder.judges.views.views import Views
-from rejoinder.scorer import Card, Explanation, Notes, Scores
+from rejoinder.scorer import Card, Explanation, Warnings, Scores
 from rejoinder.text.normalize import visible
 
 FAMILY = "views"
@@ -112,7 +112,7 @@ class ViewsJudge:
             outside = part.unlike(features) if self.form is None else self.form.outside(raw)
             unlike.update(rows[place] for place in np.flatnonzero(outside).tolist())
         outcome = Scores(
-            found["values"], reasons, notes=self._notes(examples, shown, unlike), low=found["low"], high=found["high"]
+            found["values"], reasons, warnings=self._notes(examples, shown, unlike), low=found["low"], high=found["high"]
         )
         return on_scale(outcome, PREDICTED, self.scale)
 
@@ -141,7 +141,7 @@ class ViewsJudge:
                 shared.setdefault(way, []).append(row)
         return shared
 
-    def _notes(self, examples: Sequence[Example], shown: Sequence[Shown], unlike: set[int]) -> Notes:
+    def _notes(self, examples: Sequence[Example], shown: Sequence[Shown], unlike: set[int]) -> Warnings:
         """What the judge cannot judge."""
         usual = usual_notes(self.training.get("noted", {}))
         if ADAPTED in self.training:  # its domain is the user's lines, and a distance tells how long those are
