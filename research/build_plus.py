@@ -17,10 +17,10 @@ from typing import cast
 
 from rejoinder.assets import PLUS
 from rejoinder.data.folders import write_folder
+from rejoinder.documents.markdown import markdown
 from rejoinder.judges.plus import kept
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.llm.causal import PACKAGED
-from rejoinder.documents.markdown import markdown
 from research.asked import Asked, typed
 from research.page import about
 from research.plus import TAKES, find

@@ -10,13 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.auditing.relevance import relevance
-from rejoinder.auditing.relevance_results import Relevance
-from rejoinder.auditing.reply_sets import read_audited
-from rejoinder.auditing.results import Result
 from rejoinder.auditing.run import LIMIT, audit
 from rejoinder.errors import MissingAsset, UsageError
-from rejoinder.example import Example, ReplySet
+from rejoinder.estimates import Estimate
+from rejoinder.example import Example
 from rejoinder.judges.augmentation import augment, written
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.train import Trained, fit_judge
@@ -24,6 +21,7 @@ from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.judges.views.lines import Spoilt
 from rejoinder.meta import study
 from rejoinder.meta.agreement import Agreement
+from rejoinder.report.results import Results
 from rejoinder.scorer import FloatArray, Scorer, Scores, Signature
 from rejoinder.stats.correlation import mean_correlation
 from rejoinder.stats.figure import Figure
@@ -33,6 +31,7 @@ from research.domain import Measured, measure
 from research.figures import turn_level
 from research.judge_folds import LeftOut, blind, left_out, seen, undefended, with_references, within_systems
 from research.judge_material import CORPORA, material_from
+from research.relevance import read_reply_sets, relevance
 
 TAKES = Takes(("files", "encoders", "data", "seed"))
 # The licence of the repository that each set was released in.
@@ -110,8 +109,8 @@ class Found:
     mean: Figure
     undefended: Figure
     seen: Figure
-    attacks: Mapping[str, Sequence[Result]]
-    relevance: Relevance | None
+    attacks: Mapping[str, Results]
+    relevance: Sequence[Estimate]
     domain: Measured
 
 
@@ -168,8 +167,7 @@ def taught(asked: Asked, examples: Sequence[Example], every: int = 1) -> list[Sp
     """
     if not (files := there(asked, TAUGHT, RELEVANCE)):
         asked.note(f"no {RELEVANCE}/{TAUGHT}.jsonl.gz among the data: judges learn from no reply written not to fit")
-    sets = [one for one in read_audited(*files) if isinstance(one, ReplySet)]
-    return written(sets, examples, every)
+    return written(read_reply_sets(*files), examples, every)
 
 
 def mean_over_sets(lines: RatedLines, scores: FloatArray, seed: int) -> Figure:
@@ -257,7 +255,7 @@ def attacked(
     seed: int,
     families: Sequence[str] | None = None,
     limit: int = LIMIT,
-) -> Sequence[Result]:
+) -> Results:
     """What the battery does to the judge that never saw a set, on its replies without references.
 
     Args:
@@ -270,13 +268,13 @@ def attacked(
     """
     judge = plain.fits[name].judge({}, (1.0, 5.0))
     own = [replace(lines.examples[row], references=()) for row in lines.sets[name].tolist()]
-    return audit(own, judge, families=families, limit=limit, seed=seed).results
+    return audit(own, judge, families=families, limit=limit, seed=seed)
 
 
-def _relevance(asked: Asked, judge: Scorer) -> Relevance | None:
-    """How well it tells replies that fit from others; None where the data are not there."""
+def _relevance(asked: Asked, judge: Scorer) -> Sequence[Estimate]:
+    """Return how well it distinguishes replies that fit from others; nothing without the data."""
     files = there(asked, RELEVANT, RELEVANCE)
-    return relevance(list(read_audited(*files)), judge, limit=MOST_CONTEXTS, seed=asked.seed) if files else None
+    return relevance(read_reply_sets(*files), judge, limit=MOST_CONTEXTS, seed=asked.seed) if files else []
 
 
 def _domain(asked: Asked) -> Measured:

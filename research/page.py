@@ -12,10 +12,10 @@ from importlib import resources
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from rejoinder.errors import MissingExtra
 from rejoinder.documents.cells import count, measured, p, plain
 from rejoinder.documents.document import Block, Cell, Document, Picture, Prose, Section, Table, one_line
 from rejoinder.documents.markdown import escaped
+from rejoinder.errors import MissingExtra
 from rejoinder.scorer import Signature
 from rejoinder.stats.figure import DASH
 from rejoinder.stats.figure import Figure as Measured

@@ -19,10 +19,10 @@ from rejoinder.data.files import OnError as ReportError
 from rejoinder.data.joins import Note
 from rejoinder.data.outputs import require_apart
 from rejoinder.data.read import raise_error, silent
-from rejoinder.errors import MissingExtra, RejoinderError, UsageError
 from rejoinder.documents.document import Document
 from rejoinder.documents.files import write_document
 from rejoinder.documents.terminal import terminal
+from rejoinder.errors import MissingExtra, RejoinderError, UsageError
 from research import EXPERIMENTS
 from research.asked import FLAGS, Asked, Stage, Takes, module, quiet, typed
 from research.page import about, require_figures

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from rejoinder.annotation.collected import load_study
     from rejoinder.annotation.study import annotate
     from rejoinder.auditing.attack import Attack
-    from rejoinder.auditing.relevance import relevance
-    from rejoinder.auditing.reply_sets import reply_sets_of
     from rejoinder.auditing.run import audit
     from rejoinder.data.read import examples_of, pairs_of, read, read_pairs
     from rejoinder.data.summary import describe
     from rejoinder.data.write import write
+    from rejoinder.documents.cards import listing, show
+    from rejoinder.documents.doctor import doctor
     from rejoinder.encoders import encode, load_encoder
     from rejoinder.errors import RejoinderError
-    from rejoinder.example import Example, Pair, Rating, ReplySet
+    from rejoinder.example import Example, Pair, Rating
     from rejoinder.improve.reinforcing import reinforce
     from rejoinder.improve.reranking import rerank
     from rejoinder.improve.reward import reward
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from rejoinder.meta.ratings import ratings
     from rejoinder.meta.study import full_study, study
     from rejoinder.meta.training import train
-    from rejoinder.documents.cards import listing, show
-    from rejoinder.documents.doctor import doctor
     from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
     from rejoinder.responders.decoding import Decoding
     from rejoinder.responders.pretrain import pretrain
@@ -49,15 +47,13 @@ _MODULES = {
     "annotation.collected": "load_study",
     "annotation.study": "annotate",
     "auditing.attack": "Attack",
-    "auditing.relevance": "relevance",
-    "auditing.reply_sets": "reply_sets_of",
     "auditing.run": "audit",
     "data.read": "examples_of pairs_of read read_pairs",
     "data.summary": "describe",
     "data.write": "write",
     "encoders": "encode load_encoder",
     "errors": "RejoinderError",
-    "example": "Example Pair Rating ReplySet",
+    "example": "Example Pair Rating",
     "improve.reinforcing": "reinforce",
     "improve.reranking": "rerank",
     "improve.reward": "reward",
@@ -86,10 +82,10 @@ _HOME = {name: f"rejoinder.{module}" for module, names in _MODULES.items() for n
 # fmt: off
 __all__ = [
     "Answer", "Attack", "Card", "Decoding", "Encoder", "Example", "Explanation", "Pair", "Rating", "RejoinderError",
-    "Reply", "ReplySet", "Request", "Responder", "Scorer", "Scores", "__version__", "annotate", "answer", "audit",
+    "Reply", "Request", "Responder", "Scorer", "Scores", "__version__", "annotate", "answer", "audit",
     "cards", "compare", "contexts_of", "describe", "doctor", "encode", "estimate", "examples_of", "explain", "fit",
     "full_study", "listing", "load_encoder", "load_responder", "load_scorer", "load_study", "metric", "next_lines",
-    "pairs_of", "pretrain", "ratings", "read", "read_pairs", "reinforce", "relevance", "reply_sets_of", "request",
+    "pairs_of", "pretrain", "ratings", "read", "read_pairs", "reinforce", "request",
     "rerank", "respond", "reward", "score", "score_stream", "selftalk", "serve", "show", "study", "study_pairs",
     "train", "train_judge", "write",
 ]

@@ -124,6 +124,7 @@ def estimate_of(measured: Any, **labels: Any) -> Estimate:
     return Estimate(**{**{name: getattr(measured, name) for name in names}, **labels})
 
 
+_SUMMARY = ("mean", "sd", "within 1 sd", "lowest", "highest")
 STATISTICS = frozenset(
     {
         # agreement with human ratings
@@ -143,7 +144,11 @@ STATISTICS = frozenset(
         # learned judges
         *("gain in pearson", "gain in spearman"),
         # audit
-        *("share fooled", "drop of the score"),
+        *("share fooled", "share scored better", "ratio of spreads", "conicity", "spread of vectors"),
+        *("length of vectors", "sd of scores, share of the scale", "sd of ratings, share of the scale"),
+        *("partial correlation given the rating", "points of score for a step"),
+        *("pearson with the original score", "spearman with the original score"),
+        *(f"{name} score, {key}" for name in ("original", "attacked") for key in _SUMMARY),
     }
 )
 """The closed list of statistics."""

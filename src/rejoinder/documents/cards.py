@@ -8,10 +8,10 @@ from typing import Any
 
 from rejoinder.auditing.battery import entries
 from rejoinder.data.folders import read_card, read_config
+from rejoinder.documents.tables import text_table
 from rejoinder.example import Example
 from rejoinder.judges import written_card
 from rejoinder.registry import Entry
-from rejoinder.documents.tables import text_table
 from rejoinder.responders import KINDS as RESPONDERS
 from rejoinder.scorer import Card, Scorer, Scores, run, signature_of
 from rejoinder.scoring.catalog import list_entries, load_scorer

@@ -9,8 +9,8 @@ from importlib import metadata
 from typing import NamedTuple
 
 from rejoinder.assets import VECTORS, samples
-from rejoinder.errors import MissingAsset
 from rejoinder.documents.tables import text_table
+from rejoinder.errors import MissingAsset
 from rejoinder.text.wordnet import REMEDY, find_wordnet
 from rejoinder.version import __version__
 

@@ -7,8 +7,8 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
-from rejoinder.judges.answers import is_judge
 from rejoinder.documents.cards import card_record
+from rejoinder.judges.answers import is_judge
 from rejoinder.scorer import Scorer, signature_of
 from rejoinder.scoring.explained import is_explained
 from rejoinder.serving.counting import MEDIA
