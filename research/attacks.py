@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,17 +17,25 @@ class Attacked:
 
     Attributes:
         family: its name.
-        about: what it does.
-        goal: its goal.
+        facts: goal, description, replies skipped and failed, and so on.
         share: replies that fool the scorer.
         rows: the other estimates by statistic.
     """
 
     family: str
-    about: str
-    goal: str
+    facts: Mapping[str, Any]
     share: Estimate
     rows: dict[str, Estimate]
+
+    @property
+    def about(self) -> str:
+        """What it does."""
+        return str(self.facts["about"])
+
+    @property
+    def goal(self) -> str:
+        """Its goal."""
+        return str(self.facts["goal"])
 
     @property
     def n(self) -> int:
@@ -52,10 +61,7 @@ def by_attack(results: Results) -> dict[str, Attacked]:
     """Return the attacks of an audit by name."""
     facts: dict[str, Any] = {each["attack"]: each for each in results.about.data}
     rows = {name: {row.statistic: row for row in pick(results.estimates, by="attack", group=name)} for name in facts}
-    return {
-        name: Attacked(name, each["about"], each["goal"], rows[name].pop(SHARE), rows[name])
-        for name, each in facts.items()
-    }
+    return {name: Attacked(name, each, rows[name].pop(SHARE), rows[name]) for name, each in facts.items()}
 
 
 def scorer_of(results: Results) -> str:

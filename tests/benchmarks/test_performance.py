@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from conftest import PROJECT
-from rejoinder.example import Example
 from rejoinder.documents.markdown import markdown
+from rejoinder.example import Example
 from rejoinder.scorer import run
 from rejoinder.scoring.catalog import load_scorer
 from rejoinder.stats.figure import Figure

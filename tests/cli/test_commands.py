@@ -20,8 +20,8 @@ import rejoinder
 from conftest import PROJECT, Run, refused
 from rejoinder import cli
 from rejoinder.cli import COMMANDS
-from rejoinder.registry import Entry
 from rejoinder.documents.cards import listing
+from rejoinder.registry import Entry
 from rejoinder.scoring.catalog import SCORERS, cards
 from samples import few
 

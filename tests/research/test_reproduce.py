@@ -18,8 +18,8 @@ from scipy import stats
 import rejoinder
 from conftest import Run, refused
 from made_up import CONTEXTS, collected, encoded, made_up, row
-from rejoinder.errors import MissingAsset
 from rejoinder.documents.files import RENDERERS
+from rejoinder.errors import MissingAsset
 from research import EXPERIMENTS, deriu2019, lowe2017
 from research.asked import files_of
 from research.figures import appearances, figures

@@ -16,8 +16,8 @@ from conftest import Run, refused
 from every import made
 from made_up import made_up, row
 from rejoinder.auditing.battery import battery
-from rejoinder.example import Example
 from rejoinder.documents.markdown import markdown
+from rejoinder.example import Example
 from research import sai2019
 from research.asked import Asked
 from research.fits import QUICK, QUICK_AUTOJUDGE

@@ -123,7 +123,7 @@ def estimates_of(
     labels = {**labels, "by": "attack", "group": attack.name}
     flags = np.concatenate([fooled(attack.goal, measured, sign, spread), np.zeros(len(measured.declined))])
     contexts = renumbered(np.concatenate([measured.clusters, measured.declined]))
-    counts = {"n": n, "contexts": len(np.unique(contexts))}
+    counts: dict[str, Any] = {"n": n, "contexts": len(np.unique(contexts))}
     measurement: Any = share_of_clusters(flags, contexts) if n else Estimate()
     share = estimate_of(measurement, **labels, **counts, statistic="share fooled", method=_METHOD)
     share = _decided(share, allowed, why_failed)

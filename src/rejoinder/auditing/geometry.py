@@ -27,7 +27,7 @@ _NO_RATINGS = "no human ratings on a known scale"
 
 
 def cones(
-    scorer: Scorer, examples: Sequence[Example], clusters: IntArray, sampling: Sampling, **labels: Any
+    judge: Scorer, examples: Sequence[Example], clusters: IntArray, sampling: Sampling, **labels: Any
 ) -> list[Estimate]:
     """Return the conicity of the vectors of every side, before and after projection, with spread and mean length.
 
@@ -36,16 +36,16 @@ def cones(
     reference; vectors of the encoder, or projected as the head sees them.
 
     Args:
-        scorer: the scorer.
+        judge: the scorer.
         examples: N examples.
         clusters: [N] context of each, in [0, G).
         sampling: decides the resamples.
         labels: fields of the estimates, such as the scorer.
     """
-    if not is_differentiable(scorer):
+    if not is_differentiable(judge):
         return []
     resamples, estimates = _resamples(clusters, sampling), list[Estimate]()
-    for space in scorer.spaces(examples):
+    for space in judge.spaces(examples):
         for side in space.sides:
             vectors, rows = space.sides[side].vectors, space.sides[side].rows
             projected = space.project(vectors)
@@ -68,7 +68,7 @@ def _cone(vectors: FloatArray, resamples: Resamples, **labels: Any) -> Iterator[
 
 
 def breadth(
-    scorer: Scorer,
+    judge: Scorer,
     examples: Sequence[Example],
     scores: FloatArray,
     clusters: IntArray,
@@ -81,15 +81,15 @@ def breadth(
     the mean. A ratio below r is a narrower band than the correlation explains. The correlation is reversed for a scorer
     whose lower scores are better.
     """
-    scale = _range(scorer)
+    scale = _range(judge)
     ratings = np.array([_share(example) for example in examples])
     both = np.isfinite(ratings) & np.isfinite(scores)
     labels |= {"n": int(both.sum())}
     if not both.any():
         plain_ratings = [NAN if (rating := example.rating()) is None else rating for example in examples]
-        related = _related(scorer, scores, np.array(plain_ratings), labels)
+        related = _related(judge, scores, np.array(plain_ratings), labels)
         return [Estimate(**labels, statistic="ratio of spreads", reason=_NO_RATINGS), related]
-    related = _related(scorer, scores, ratings, labels)
+    related = _related(judge, scores, ratings, labels)
     spread = Estimate(**labels, statistic="sd of ratings, share of the scale", value=float(ratings[both].std()))
     if scale is None:
         return [Estimate(**labels, statistic="ratio of spreads", reason=_NO_RANGE), spread, related]

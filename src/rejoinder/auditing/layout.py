@@ -265,8 +265,7 @@ def _key_figures(scorer: str, shares: Sequence[Estimate], about: About) -> list[
 
 def _chart(shares: Sequence[Estimate], name: str, caption: str) -> Chart | None:
     """Return a chart with a row for each attack."""
-    looks = {Verdict.ABOVE: "judge", Verdict.BELOW: "metric"}
-    kinds = {share.group: looks.get(share.verdict, "baseline") for share in shares}
+    kinds = {share.group: word(share) for share in shares}
     return intervals(name, shares, row="group", kinds=kinds, xlabel="Share of replies that fool it", caption=caption)
 
 

@@ -58,7 +58,7 @@ def _run(given: list[str]) -> int:
         given = _named(given)
         app = _app(given)
         _require_once(app, given)
-        code = int(app(args=given, prog_name="rejoinder", standalone_mode=False) or 0)
+        code = int(app(args=given, prog_name="rejoinder", standalone_mode=False, obj=list(given)) or 0)
         if code == _INTERRUPTED:  # so typer answers an interruption while it reads the arguments
             raise KeyboardInterrupt
         return code

@@ -137,6 +137,7 @@ def _add_to_card(results: Results, folder: str) -> None:
     """Add the results to the card of a judge, replacing an older audit."""
     from rejoinder.auditing.layout import card_blocks
     from rejoinder.data.folders import write_section
+    from rejoinder.report.layout import Section
     from rejoinder.report.markdown import body
 
-    write_section(folder, "What fools it", body(card_blocks(results)))
+    write_section(folder, "What fools it", body([Section("", card_blocks(results))]))

@@ -58,6 +58,9 @@ _LOOKS = {
     "judge": _Look("judge", "s", text="learned judge"),
     "metric": _Look("metric", "o", text="metric"),
     "baseline": _Look("trivial", "o", hollow=True, text="baseline"),
+    "fooled": _Look("judge", "s", text="fooled"),
+    "holds": _Look("metric", "o", text="holds"),
+    "inconclusive": _Look("trivial", "o", hollow=True, text="inconclusive"),
     "oracle baseline": _Look("reads", "D", hollow=True, text="baseline that reads ratings"),
     "": _Look("metric", "o"),
 }
