@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rejoinder.cli.places import Reads, Writes, in_scorer
-from rejoinder.cli.terminal import escaped_streams, unescaped
+from rejoinder.cli.terminal import TYPED, escaped_streams, unescaped
 from rejoinder.data.files import OnError as ReportError
 from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError
@@ -206,9 +206,7 @@ def width() -> int:
 
 def command_line() -> str:
     """Return the command that is running, as it was typed."""
-    from click import get_current_context
-
-    return shlex.join(["rejoinder", *get_current_context().obj])
+    return shlex.join(["rejoinder", *TYPED.get()])
 
 
 def require_places(out: list[Path] | None, figures: Path | None = None, *, lines: bool = False) -> None:
