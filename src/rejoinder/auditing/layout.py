@@ -380,8 +380,8 @@ def _adem_table(estimates: Sequence[Estimate], facts: Mapping[str, Mapping[str, 
     columns = ("mean", "SD", "Pearson", "better")
     header = ("attack", "ideal", *columns, *(f"ADEM {name}" for name in columns), "people")
     caption = (
-        "ADEM: Sai et al. (2019), tables 3 to 5, the released model on Twitter, scores from 1 to 5; people: mean rating "
-        "of 150 such replies. Replies and scale differ, so compare correlations and shares only."
+        "ADEM: Sai et al. (2019), tables 3 to 5, the released model on Twitter, scores from 1 to 5; people: mean "
+        "rating of 150 such replies. Replies and scale differ, so compare correlations and shares only."
     )
     grid = table(header, rows, title="Compared with ADEM, as published", caption=caption)
     return grid._replace(spare=("ADEM SD", "SD", "people")) if rows else None
@@ -462,7 +462,8 @@ def _worst_lines(shares: Sequence[Estimate], cases: Sequence[Case]) -> Prose | N
     first = {case.values["attack"]: case for case in reversed(cases)}
     worst = [first[share.group] for share in shares if share.verdict is Verdict.ABOVE and share.group in first]
     lines = [
-        f"  {case.why}  {case.values['attack']}: {_quoted(case.values['original'])} → {_quoted(case.values['attacked'])}"
+        f"  {case.why}  {case.values['attack']}: "
+        f"{_quoted(case.values['original'])} → {_quoted(case.values['attacked'])}"
         for case in worst[:_SHOWN]
     ]
     return Prose(lines, "Worst replies:") if lines else None
@@ -490,8 +491,8 @@ def _made(scorer: str, about: About) -> list[str]:
     return [
         f"{replies}{drawn}; bad replies are compared with {count(counts['good'])} that {good}. Seed {options['seed']}.",
         "Fooled: a bad reply scores higher than the good one (an equal score counts half); a good one loses more than "
-        f"{DROP:g} spread; a change of nothing moves the score by more than {MOVE:g}. A spread is the standard deviation "
-        f"of the scores, here {number(about.scorers[scorer]['spread'], 3)}.",
+        f"{DROP:g} spread; a change of nothing moves the score by more than {MOVE:g}. A spread is the standard "
+        f"deviation of the scores, here {number(about.scorers[scorer]['spread'], 3)}.",
         "[low, high]: Wilson's 95 % interval with contexts as trials. Verdict: fooled if the whole interval is above "
         f"{percent(options['allowed'])}, holds if it is not above; inconclusive with fewer than {FEWEST} replies.",
     ]

@@ -214,7 +214,7 @@ class _Run:
         }
 
     def estimates(self) -> list[Estimate]:
-        """Return the estimates of attacks, bias and geometry; without verdicts if the scorer cannot judge the replies."""
+        """Return the estimates of attacks, bias and geometry; no verdicts if the scorer cannot judge the replies."""
         examples, clusters, scores = self.originals.examples, self.originals.clusters, self.before.values
         shares = self.shares
         if self.outside:
