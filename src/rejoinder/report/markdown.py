@@ -79,7 +79,10 @@ def _block(block: Block) -> Iterator[str]:
         yield markdown_table([*map(escaped, block.header)], [[*map(escaped, row)] for row in block.texts])
         yield from map(_paragraph, block.notes)
     elif isinstance(block, Prose) and block.marked:
-        yield from (textwrap.fill(text, _WIDTH, break_on_hyphens=False) for text in block.sentences)
+        yield from (
+            text if text.startswith("![") else textwrap.fill(text, _WIDTH, break_on_hyphens=False)
+            for text in block.sentences
+        )
     elif isinstance(block, Prose):
         points = [_paragraph(text) for text in block.sentences]
         yield from ["\n".join(f"- {point}" for point in points)] if block.listed else points
