@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
     from rejoinder.report.results import Results
 
+_Numbers = Sequence[float]
+_Estimates = Sequence[Estimate]
+
 WIDE, NARROW = 640, 343  # CSS pixels: of a page, and of a phone without its margins
 _SQUARE, _POINTS = 320, 400  # pixels of a side of a scatter chart, and its points
 _LINE, _ROW = 17, 27  # pixels of a line of text, and of a row
@@ -73,21 +76,13 @@ def intervals(
     scale: tuple[float, float] | None = None,
     write: Callable[[float], str] = number,
 ) -> Chart | None:
-    """Return a chart with a row for each scorer: its value with its interval.
+    """Return a chart with a row for each scorer, in the order of the estimates: its value with its interval.
 
-    Args:
-        name: see above.
-        estimates: in the order of the rows. A second one of a row is drawn hollow, such as the value before a change.
-        row: a label, or a function from an estimate to the name of its row.
-        kinds: by row: "metric", "judge", "baseline", "oracle baseline" or nothing.
-        bands: by row, the half width of the band around `null` where scorers fall by chance.
-        marks: dashed lines through all rows, such as the noise ceiling.
-        apart: rows below a gap.
-        null: the value by chance; NaN if there is none.
-        xlabel: see above.
-        caption: see above.
-        scale: ends of the axis; None fits the values.
-        write: how a value is written.
+    `row` is a label or a function from an estimate to the name of its row; a second estimate of a row is drawn hollow,
+    such as the value before a change. `kinds` gives by row "metric", "judge", "baseline", "oracle baseline" or nothing,
+    `bands` the half width of the band around `null` where scorers fall by chance. `marks` are dashed lines through all
+    rows, such as the noise ceiling; rows that are `apart` are below a gap. `null` is the value by chance (NaN: none),
+    `scale` gives the ends of the axis (None fits the values), `write` says how a value is written.
     """
     rows: dict[str, list[Estimate]] = {}
     for estimate in filter(lambda estimate: estimate.known, estimates):
@@ -167,18 +162,10 @@ def scatter(
     diagonal: bool = False,
     jitter: float = 0.0,
 ) -> Chart | None:
-    """Return a square chart of points without those that lack x or y; of more than 400 points, 400 are drawn.
+    """Return a square chart of the points [N] that have x and y; of more than 400, 400 are drawn.
 
-    Args:
-        name: see above; decides the jitter and which points are drawn.
-        x: [N].
-        y: [N].
-        xlabel: see above.
-        ylabel: see above.
-        caption: see above.
-        labels: a name for each point: the chart shows its number, the caption lists the names.
-        diagonal: draw the diagonal of equal axes.
-        jitter: standard deviation of the noise on x, as a share of its range, so that equal ratings stay visible.
+    `labels` names each point: the chart shows its number, the caption lists the names. `jitter` is the standard
+    deviation of the noise on x, as a share of its range, so that equal ratings stay visible.
     """
     points = np.column_stack([np.asarray(x, dtype=float), np.asarray(y, dtype=float)])
     usable = np.flatnonzero(np.isfinite(points).all(axis=1))
@@ -220,13 +207,7 @@ def scatter(
 
 
 def histogram(
-    name: str,
-    edges: Sequence[float],
-    groups: Mapping[str, Sequence[float]],
-    *,
-    xlabel: str = "",
-    ylabel: str = "",
-    caption: str = "",
+    name: str, edges: _Numbers, groups: Mapping[str, _Numbers], *, xlabel: str = "", ylabel: str = "", caption: str = ""
 ) -> Chart | None:
     """Return a histogram of counts [bins] by group, between edges [bins + 1]; several groups are outlines."""
     known = {text: np.asarray(counts, dtype=float) for text, counts in groups.items() if np.nansum(counts) > 0}
@@ -258,7 +239,7 @@ def histogram(
 
 def curve(
     name: str,
-    estimates: Sequence[Estimate],
+    estimates: _Estimates,
     *,
     xlabel: str = "",
     ylabel: str = "",
@@ -381,12 +362,9 @@ def _seen(what: str, values: Sequence[str]) -> str:
 
 
 def inline_svg(figure: Figure, label: str, salt: str = "rejoinder") -> str:
-    """Return an SVG for a page: in the page's font and colours, the same bytes each time.
+    """Return an SVG for a page, in its font and colours, the same bytes each time.
 
-    Args:
-        figure: what to show.
-        label: its content in words.
-        salt: tells its identifiers from those of other charts of the page.
+    `label` says what it shows; `salt` makes its identifiers different from those of other charts of the page.
     """
     out = io.StringIO()
     with _settings(**{"svg.hashsalt": salt}):
