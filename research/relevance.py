@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rejoinder.data.files import rows
+from rejoinder.data.files import Row, rows
 from rejoinder.data.rated_lines import numbered
 from rejoinder.data.read import raise_error
 from rejoinder.estimates import Estimate, estimate_of
@@ -33,12 +33,14 @@ PUBLISHED = {("random", "single replies"): 0.8827}
 
 def read_reply_sets(*paths: str | Path) -> list[ReplySet]:
     """Return the sets of replies in files of DailyDialog++."""
+    return [_reply_set(row) for path in paths for row in rows(path, raise_error)]
+
+
+def _reply_set(row: Row) -> ReplySet:
+    """Return one line as a set of replies."""
     keys = ("context", "positive_responses", "random_negative_responses", "adversarial_negative_responses")
-    return [
-        ReplySet(*(tuple(row.data.get(key, ())) for key in keys), id=str(row.data.get("id", row.where)))
-        for path in paths
-        for row in rows(path, raise_error)
-    ]
+    context, relevant, random, misleading = (tuple(row.data.get(key, ())) for key in keys)
+    return ReplySet(context, relevant, random, misleading, str(row.data.get("id", row.where)))
 
 
 def relevance(sets: Sequence[ReplySet], scorer: Scorer, *, limit: int, seed: int) -> list[Estimate]:

@@ -11,14 +11,15 @@ from rejoinder.auditing.battery import POOL_ATTACKS
 from rejoinder.auditing.fooling import FEWEST
 from rejoinder.auditing.layout import cone_table
 from rejoinder.auditing.published import CONICITY, PUBLISHED, Row
-from rejoinder.documents.cells import measured, nothing, plain, share
-from rejoinder.documents.document import Cell, Document, Prose, Table
 from rejoinder.estimates import Estimate
+from rejoinder.report.layout import Prose
 from rejoinder.report.results import Results
+from rejoinder.report.tables import Cell, Table
+from rejoinder.report.written import DASH, interval, number, percent
 from rejoinder.stats.correlation import spearman
-from rejoinder.stats.figure import DASH, interval, number, percent
 from research.attacks import Attacked, by_attack, scorer_of
-from research.page import About, data_table, paper, table
+from research.cells import measured, nothing, plain, share, table
+from research.page import About, Page, data_table, paper
 from research.sai2019 import CHANGES, CLIMBED, DRAWN, GENERIC, TABLE3, Sai2019
 
 _ADEM = "adem"
@@ -27,7 +28,7 @@ _By = Mapping[str, Mapping[str, Attacked]]  # by scorer, by attack
 _HEADER = ("attack", "ADEM, published")
 
 
-def page(found: Sai2019, about: About) -> Document:
+def page(found: Sai2019, about: About) -> Page:
     """The page."""
     by: _By = {scorer_of(audit): by_attack(audit) for audit in found.audits}
     fooled, reading = _fooled(by), Prose(_reading(found, by), listed=True)
@@ -127,8 +128,8 @@ def _row(attack: Attacked, prefix: str = "attacked score") -> Row:
     mean, sd, within, lowest, highest = (
         attack.value(f"{prefix}, {key}") for key in ("mean", "sd", "within 1 sd", "lowest", "highest")
     )
-    related = (attack.value(f"{name} with the original score") for name in ("pearson", "spearman"))
-    return Row(mean, sd, within, *related, attack.better, lowest=lowest, highest=highest)
+    first, second = (attack.value(f"{name} with the original score") for name in ("pearson", "spearman"))
+    return Row(mean, sd, within, first, second, attack.better, lowest=lowest, highest=highest)
 
 
 def _unchanged(audit: Results) -> Row:
@@ -185,8 +186,11 @@ def _fooled(by: _By) -> Table:
 
 
 def _verdict(attack: Attacked) -> Cell:
-    """Return the share with its interval."""
-    return measured(attack.share, share=True) if _told(attack) else nothing(attack.share.reason)
+    """Return the share with its interval, and whether that says fooled."""
+    if not _told(attack):
+        return nothing(attack.share.reason)
+    cell = measured(attack.share, share=True)
+    return cell._replace(text=f"{cell.text}, fooled") if attack.verdict == "fooled" else cell
 
 
 # geometry
@@ -264,7 +268,7 @@ def _columns(adem: Mapping[str, Attacked]) -> list[str]:
         ours, theirs = (np.array([getattr(row, column) for row in rows], float) for rows in zip(*both, strict=True))
         rank = spearman(ours, theirs)
         if rank.known:
-            told = f"{number(rank.value, 2)} (p {number(rank.p)})"
+            told = f"{number(rank.value, 2)} (p {number(rank.p, 3)})"
             said.append(f"{told} by their {what}")
     if not said:
         return []

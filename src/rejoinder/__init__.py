@@ -12,12 +12,11 @@ if TYPE_CHECKING:
     from rejoinder.annotation.collected import load_study
     from rejoinder.annotation.study import annotate
     from rejoinder.auditing.attack import Attack
+    from rejoinder.auditing.listing import listing
     from rejoinder.auditing.run import audit
     from rejoinder.data.read import examples_of, pairs_of, read, read_pairs
     from rejoinder.data.summary import describe
     from rejoinder.data.write import write
-    from rejoinder.documents.cards import listing, show
-    from rejoinder.documents.doctor import doctor
     from rejoinder.encoders import encode, load_encoder
     from rejoinder.errors import RejoinderError
     from rejoinder.example import Example, Pair, Rating
@@ -37,7 +36,9 @@ if TYPE_CHECKING:
     from rejoinder.responders.decoding import Decoding
     from rejoinder.responders.pretrain import pretrain
     from rejoinder.scorer import Card, Encoder, Explanation, Scorer, Scores, metric
+    from rejoinder.scoring.cards import show
     from rejoinder.scoring.catalog import cards, explain, load_responder, load_scorer, score
+    from rejoinder.scoring.doctor import doctor
     from rejoinder.scoring.replies import contexts_of, respond
     from rejoinder.scoring.scoring import score_stream
     from rejoinder.scoring.selftalk import selftalk

@@ -16,7 +16,6 @@ from conftest import Run, refused
 from every import made
 from made_up import made_up, row
 from rejoinder.auditing.battery import battery
-from rejoinder.documents.markdown import markdown
 from rejoinder.example import Example
 from research import sai2019
 from research.asked import Asked
@@ -87,7 +86,7 @@ def test_no_line_that_is_attacked_was_trained_on(found: Sai2019) -> None:
 
 def test_figures_are_those_of_an_audit(found: Sai2019) -> None:
     own = rejoinder.audit(attacked(found), "bleu-2", families=["swapped", "generic-will-do"], seed=2)
-    said = markdown(page(found, ABOUT))
+    said = page(found, ABOUT).text
     found_there = by_attack(found.audits[2])
     for name, attack in by_attack(own).items():
         assert repr(found_there[name]) == repr(attack)
@@ -100,7 +99,7 @@ def test_figures_are_those_of_an_audit(found: Sai2019) -> None:
 
 
 def test_the_page(found: Sai2019) -> None:
-    said = markdown(page(found, ABOUT))
+    said = page(found, ABOUT).text
     for title in ("Table 3", "Table 4", "Table 5", "Table 6", "Fooled", "Why: the geometry"):
         assert f"## {title}" in said
     about = {name: one.about for name, one in battery().items()}

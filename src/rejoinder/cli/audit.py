@@ -138,6 +138,8 @@ def _add_to_card(results: Results, folder: str) -> None:
     from rejoinder.auditing.layout import card_blocks
     from rejoinder.data.folders import write_section
     from rejoinder.report.layout import Section
-    from rejoinder.report.markdown import body
+    from rejoinder.report.markdown import page
 
-    write_section(folder, "What fools it", body([Section("", card_blocks(results))]))
+    title = "What fools it"
+    _, _, text = page(title, [Section("", card_blocks(results))]).partition("\n")
+    write_section(folder, title, text)
