@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from rejoinder.data.rated import RatedSet
 from rejoinder.example import Example
+from rejoinder.data.rated import RatedSet
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.meta.yardsticks import Kind

@@ -16,6 +16,9 @@ import pytest
 
 import rejoinder
 from architecture import BASE, CEILING, DESIGN, DOORS, REWRITTEN, SOURCE, TODAY, lines_of, package_of, packages
+from rejoinder.example import Example
+from rejoinder.meta import findings
+from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.documents import study_tables
 from rejoinder.documents.cells import measured
 from rejoinder.documents.data import csv_text
@@ -24,9 +27,6 @@ from rejoinder.documents.html import html
 from rejoinder.documents.latex import latex
 from rejoinder.documents.markdown import markdown
 from rejoinder.documents.study import study
-from rejoinder.example import Example
-from rejoinder.meta import findings
-from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.stats.figure import Figure
 
 LONGEST_FILE = 600

@@ -13,10 +13,10 @@ import pytest
 
 import rejoinder
 from conftest import Run
-from rejoinder.documents.html import html
-from rejoinder.documents.study import study
 from rejoinder.example import Example
 from rejoinder.registry import Entry
+from rejoinder.documents.html import html
+from rejoinder.documents.study import study
 from rejoinder.scorer import Card, Explanation, Scorer, Scores
 from rejoinder.scoring.catalog import SCORERS
 

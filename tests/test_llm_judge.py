@@ -14,9 +14,9 @@ import pytest
 import rejoinder
 from conftest import PROJECT, Run
 from loopback import serving
-from rejoinder.data.rated import rated_sets, ratings_of
 from rejoinder.example import OVERALL
 from rejoinder.humans.ceiling import people_of
+from rejoinder.data.rated import rated_sets, ratings_of
 from rejoinder.llm import spent
 from simulated_judge import LENGTH_BIAS, OWN_NOISE, Judge, sample, worth, write_rated
 from test_docs import blocks, lay_out

@@ -18,6 +18,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from page import Page
+from rejoinder.errors import UsageError, WriteError
 from rejoinder.documents.cells import count, measured, p, plain, share
 from rejoinder.documents.document import (
     Case,
@@ -37,7 +38,6 @@ from rejoinder.documents.html import html
 from rejoinder.documents.latex import latex
 from rejoinder.documents.markdown import markdown
 from rejoinder.documents.terminal import terminal
-from rejoinder.errors import UsageError, WriteError
 from rejoinder.stats.figure import NONE, Figure, interval, number, p_value
 from rejoinder.stats.figure import plain as plain_values
 from rejoinder.text.normalize import escape_controls

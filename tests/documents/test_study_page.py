@@ -15,6 +15,8 @@ import pytest
 
 from conftest import Run, refused
 from page import Page
+from rejoinder.example import Example, Rating
+from rejoinder.meta import FullStudy, full_study
 from rejoinder.documents.chart import Mark, Point, chart
 from rejoinder.documents.data import csv_text, json_text
 from rejoinder.documents.files import RENDERERS
@@ -23,8 +25,6 @@ from rejoinder.documents.latex import latex
 from rejoinder.documents.markdown import markdown
 from rejoinder.documents.study import study as report
 from rejoinder.documents.svg import scatter
-from rejoinder.example import Example, Rating
-from rejoinder.meta import FullStudy, full_study
 from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.figure import Figure
 from samples import few

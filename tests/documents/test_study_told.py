@@ -11,14 +11,14 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from rejoinder.example import Example
+from rejoinder.meta import FullStudy, full_study
 from rejoinder.documents import study as report
 from rejoinder.documents.chart import Point, chart
 from rejoinder.documents.data import csv_text, json_text
 from rejoinder.documents.html import html
 from rejoinder.documents.markdown import markdown
 from rejoinder.documents.svg import systems
-from rejoinder.example import Example
-from rejoinder.meta import FullStudy, full_study
 from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.figure import Figure
 from sets import array

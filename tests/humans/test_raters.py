@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from conftest import GOLDEN
-from rejoinder.data.rated import RatedSet, rated_sets, ratings_of
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Rating
 from rejoinder.humans.aggregation import AGGREGATIONS, aggregate, surest
 from rejoinder.humans.agreeing import agreement_of
 from rejoinder.humans.exclusion import CHECK, Rule, Watched, excluded, watched
+from rejoinder.data.rated import RatedSet, rated_sets, ratings_of
 from rejoinder.humans.raters import NOBODY, Raters, one_spelling, raters_of
 from rejoinder.stats.resamples import Sampling
 

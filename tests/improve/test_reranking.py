@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 import rejoinder
 from conftest import Run, refused
 from judges_of_domain import NarrowJudge
-from rejoinder.documents.reranking import reranking
-from rejoinder.documents.terminal import terminal
 from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import Example
 from rejoinder.improve.choosing import choose
 from rejoinder.improve.pools import Pool
 from rejoinder.improve.reranking import CHUNK, Reranked, rerank
+from rejoinder.documents.reranking import reranking
+from rejoinder.documents.terminal import terminal
 from rejoinder.responders.plain import FunctionResponder
 from rejoinder.scorer import FACTS_NOT_CHECKED, Card, Scores
 

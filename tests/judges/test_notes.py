@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run
-from rejoinder.documents.scores import summary_table
 from rejoinder.encoders import AverageEncoder, Limited, load_encoder
 from rejoinder.encoders.batching import is_cut, numbered_turns
 from rejoinder.example import Example
@@ -25,6 +24,7 @@ from rejoinder.judges.notes import CONTEXT_CUT, CONTEXT_NOT_ENGLISH, CUT, NOT_EN
 from rejoinder.judges.train import train_judge
 from rejoinder.metrics.baselines import words
 from rejoinder.nn.bpe import train_bpe
+from rejoinder.documents.scores import summary_table
 from rejoinder.scorer import OUT_OF_DOMAIN, Card, Scores
 from rejoinder.scorer import run as run_scorer
 from rejoinder.scoring.catalog import load_scorer

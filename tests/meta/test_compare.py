@@ -16,13 +16,13 @@ from scipy import stats
 
 import rejoinder
 from conftest import Run, refused
-from rejoinder.documents.compare import comparison
-from rejoinder.documents.terminal import terminal
 from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import Example
 from rejoinder.meta import Comparison, compare
 from rejoinder.meta.compare_answer import verdict
 from rejoinder.meta.quality import quality
+from rejoinder.documents.compare import comparison
+from rejoinder.documents.terminal import terminal
 from rejoinder.scorer import Card, Scores
 
 

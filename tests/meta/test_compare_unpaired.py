@@ -19,12 +19,12 @@ from scipy import stats
 from test_compare import Worth, only, side
 
 from conftest import Run, refused
-from rejoinder.documents.compare import comparison
-from rejoinder.documents.terminal import terminal
 from rejoinder.errors import DataError, NothingScored
 from rejoinder.example import Example
 from rejoinder.meta import Contrast, compare
 from rejoinder.meta.design import choose
+from rejoinder.documents.compare import comparison
+from rejoinder.documents.terminal import terminal
 
 
 def logs(n: int, shift: float, seed: int, *, start: int = 1, easy: float = 0.5, worse: str = "") -> list[Example]:

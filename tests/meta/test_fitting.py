@@ -17,8 +17,6 @@ from conftest import Run
 from judges_over_views import made_material, quick_judge, rated
 from rejoinder.data.examples import to_record
 from rejoinder.data.write import write
-from rejoinder.documents.document import Table
-from rejoinder.documents.fitting import fitting
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Pair
 from rejoinder.judges.views.judge import ViewsJudge
@@ -26,6 +24,8 @@ from rejoinder.meta.fitting import STEPS, _how_many_folds, _is_kept, fit
 from rejoinder.meta.fitting_answer import fitting_answer
 from rejoinder.meta.fitting_figures import NOBODY, of_correlations
 from rejoinder.meta.fitting_results import Fit
+from rejoinder.documents.document import Table
+from rejoinder.documents.fitting import fitting
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.resamples import Sampling
 

@@ -14,14 +14,14 @@ import pytest
 from scipy import stats
 
 import rejoinder
-from rejoinder.documents import study as report
-from rejoinder.documents.files import RENDERERS
 from rejoinder.example import Example, Pair, Rating
 from rejoinder.meta import FullStudy, full_study
 from rejoinder.meta.disagreements import on_rating_scale
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.standings import Standing
 from rejoinder.meta.yardsticks import OF_SET, OF_SYSTEM
+from rejoinder.documents import study as report
+from rejoinder.documents.files import RENDERERS
 from rejoinder.scorer import Scores, Signature
 from rejoinder.scoring.catalog import SCORERS
 from rejoinder.stats.figure import plain, rows_of

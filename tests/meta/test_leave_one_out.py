@@ -13,13 +13,10 @@ from scipy import stats
 
 import rejoinder
 from conftest import Run, refused
-from rejoinder.data.rated import rated_sets, ratings_of
-from rejoinder.documents import study as report
-from rejoinder.documents.files import RENDERERS
-from rejoinder.documents.markdown import markdown
 from rejoinder.encoders import AverageEncoder
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
+from rejoinder.data.rated import rated_sets, ratings_of
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.learner import AnyLearner
@@ -28,6 +25,9 @@ from rejoinder.judges.lines import RatedLines
 from rejoinder.judges.train import train_judge
 from rejoinder.meta import full_study
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_of, left_out_scores
+from rejoinder.documents import study as report
+from rejoinder.documents.files import RENDERERS
+from rejoinder.documents.markdown import markdown
 from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.figure import NOTHING, Figure
 from rejoinder.stats.resamples import Sampling, mean_of_independent

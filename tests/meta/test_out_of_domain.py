@@ -14,19 +14,19 @@ import pytest
 
 from conftest import Run
 from judges_of_domain import DOMAIN, NarrowJudge, replies
+from rejoinder.example import Choice, Example, Pair
+from rejoinder.integrations.pytest_plugin import assert_reply_quality
+from rejoinder.meta import compare, full_study, study_pairs
+from rejoinder.scoring.domain import domain_share, out_of_domain
+from rejoinder.meta.preference_results import PairStudy, Preference
+from rejoinder.meta.quality import quality
+from rejoinder.meta.quality_answer import answer
 from rejoinder.documents.compare import comparison
 from rejoinder.documents.html import html
 from rejoinder.documents.preferences import preferences
 from rejoinder.documents.study import study as study_document
 from rejoinder.documents.terminal import terminal
-from rejoinder.example import Choice, Example, Pair
-from rejoinder.integrations.pytest_plugin import assert_reply_quality
-from rejoinder.meta import compare, full_study, study_pairs
-from rejoinder.meta.preference_results import PairStudy, Preference
-from rejoinder.meta.quality import quality
-from rejoinder.meta.quality_answer import answer
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Scores, Signature, run
-from rejoinder.scoring.domain import domain_share, out_of_domain
 
 LOW, HIGH = [1 + place % 4 for place in range(40)], [5 + place % 4 for place in range(40)]
 

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 import rejoinder
 from conftest import Run, refused
 from rejoinder import Example, Pair
-from rejoinder.documents.preferences import notes_of
 from rejoinder.example import Choice
 from rejoinder.meta import PairStudy, Preference
 from rejoinder.meta.preference_results import FIRST, LESS_LENGTH, OF_LONGER, OF_SHORTER, PEOPLE, Statistic
+from rejoinder.documents.preferences import notes_of
 from rejoinder.stats.permutation import cluster_means
 from samples import records
 

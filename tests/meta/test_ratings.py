@@ -13,10 +13,10 @@ import pytest
 import rejoinder
 from conftest import Run
 from rejoinder.annotation.study import annotate
-from rejoinder.documents.ratings import rating_report
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Rating
 from rejoinder.meta.ratings import ASIDE
+from rejoinder.documents.ratings import rating_report
 from studies import rate_all, raters, replies
 
 NAMES = ("ann", "bob", "cleo", "dora")

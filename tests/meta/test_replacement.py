@@ -10,9 +10,9 @@ import pytest
 
 import rejoinder
 from conftest import GOLDEN, Run
-from rejoinder.data.rated import rated_sets, ratings_of
 from rejoinder.errors import UsageError
 from rejoinder.example import Example, Rating
+from rejoinder.data.rated import rated_sets, ratings_of
 from rejoinder.humans.raters import Raters, raters_of
 from rejoinder.meta.replacement import MEAN_RATING, alternative, on_scale
 from rejoinder.stats.resamples import Sampling

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rejoinder.data.rated import rated_sets
-from rejoinder.documents.over_sets import nearness_table
 from rejoinder.example import Example, Rating
+from rejoinder.data.rated import rated_sets
 from rejoinder.meta import full_study
 from rejoinder.meta.same_lines import common_lines
+from rejoinder.documents.over_sets import nearness_table
 from rejoinder.scorer import FloatArray, Scores, Signature
 
 SETS = {"one": 60, "two": 70, "three": 50}

@@ -61,10 +61,10 @@ def command(
     """
     from rejoinder.data.folders import require_free
     from rejoinder.data.read import read_lines
-    from rejoinder.documents.fitting import fitting
-    from rejoinder.documents.terminal import terminal
     from rejoinder.example import Example
     from rejoinder.meta.fitting import STEPS, fit
+    from rejoinder.documents.fitting import fitting
+    from rejoinder.documents.terminal import terminal
 
     require_free(out, force=force)
     with reporting(on_error) as report_error:

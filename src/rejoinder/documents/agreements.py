@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from rejoinder.meta import Agreement, Study
 from rejoinder.documents.cells import count, measured, p
 from rejoinder.documents.document import Cell, Table
-from rejoinder.meta import Agreement, Study
 
 
 def agreement_tables(study: Study, titles: Mapping[str, str]) -> Iterator[Table]:

@@ -7,13 +7,13 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rejoinder.documents.cells import count, measured, nothing, p, plain, share
-from rejoinder.documents.chart import Point, chart
-from rejoinder.documents.document import Cell, Document, KeyFigure, Picture, Prose, Section, Table
 from rejoinder.meta.compare_answer import units, verdict
 from rejoinder.meta.compared import Case
 from rejoinder.meta.comparison import Comparison, Contrast, Gate
 from rejoinder.meta.gap import Gap
+from rejoinder.documents.cells import count, measured, nothing, p, plain, share
+from rejoinder.documents.chart import Point, chart
+from rejoinder.documents.document import Cell, Document, KeyFigure, Picture, Prose, Section, Table
 from rejoinder.stats.figure import interval, number, p_value, rounded
 
 _TITLE = "Is B better than A?"

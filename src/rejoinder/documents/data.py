@@ -9,8 +9,8 @@ from dataclasses import fields
 from typing import Any
 
 from rejoinder.data.write import write_csv
-from rejoinder.documents.document import Document
 from rejoinder.meta.frames import FORMAT_VERSION
+from rejoinder.documents.document import Document
 from rejoinder.stats.figure import Figure, plain
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rejoinder.meta.estimates import Estimate, Estimates
 from rejoinder.documents.cells import count, measured, nothing, p
 from rejoinder.documents.chart import Point, chart
 from rejoinder.documents.document import Cell, Document, KeyFigure, Picture, Prose, Section, Table
-from rejoinder.meta.estimates import Estimate, Estimates
 from rejoinder.stats.figure import interval, rounded
 
 _QUESTION = "What would people say of these systems?"

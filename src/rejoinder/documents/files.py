@@ -7,12 +7,12 @@ from pathlib import Path
 
 from rejoinder.data.outputs import atomic_file, require_place
 from rejoinder.data.write import open_writer
+from rejoinder.errors import UsageError
 from rejoinder.documents.data import csv_text, json_text
 from rejoinder.documents.document import Document
 from rejoinder.documents.html import html
 from rejoinder.documents.latex import latex
 from rejoinder.documents.markdown import markdown
-from rejoinder.errors import UsageError
 
 RENDERERS: Mapping[str, Callable[[Document], str]] = {
     ".html": html,

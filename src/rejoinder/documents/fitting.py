@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rejoinder.documents.cells import count, measured, plain
-from rejoinder.documents.document import Cell, Document, Section, Table
 from rejoinder.meta.fitting_figures import WITHIN
 from rejoinder.meta.fitting_results import Fit
+from rejoinder.documents.cells import count, measured, plain
+from rejoinder.documents.document import Cell, Document, Section, Table
 
 
 def fitting(found: Fit) -> Document:

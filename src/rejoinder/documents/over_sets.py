@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from rejoinder.documents.cells import count, measured, nothing
-from rejoinder.documents.chart import Point, chart
-from rejoinder.documents.document import Cell, Picture, Table
-from rejoinder.documents.study_tables import chance_band, figure, named
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.full_study import FullStudy
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, LeftOut, LeftOutSet
+from rejoinder.documents.cells import count, measured, nothing
+from rejoinder.documents.chart import Point, chart
+from rejoinder.documents.document import Cell, Picture, Table
+from rejoinder.documents.study_tables import chance_band, figure, named
 from rejoinder.stats.figure import Figure, number
 
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import chain
 
-from rejoinder.documents.cells import count, measured, nothing, p, plain
-from rejoinder.documents.chart import Mark, Point, chart
-from rejoinder.documents.document import Cell, Document, KeyFigure, Picture, Prose, Section, Table
-from rejoinder.documents.looks import KINDS
+from rejoinder.scoring.domain import without_domain
 from rejoinder.meta.preference_answer import shown
 from rejoinder.meta.preference_results import (
     CHANCE,
@@ -20,7 +17,10 @@ from rejoinder.meta.preference_results import (
     Preference,
     Statistic,
 )
-from rejoinder.scoring.domain import without_domain
+from rejoinder.documents.cells import count, measured, nothing, p, plain
+from rejoinder.documents.chart import Mark, Point, chart
+from rejoinder.documents.document import Cell, Document, KeyFigure, Picture, Prose, Section, Table
+from rejoinder.documents.looks import KINDS
 from rejoinder.scoring.noted import noted
 from rejoinder.stats.figure import Figure, percent, pluralize
 

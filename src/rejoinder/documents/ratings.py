@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rejoinder.data.examples import to_record
-from rejoinder.documents.cells import count, measured, nothing, p, plain, share
-from rejoinder.documents.chart import Mark, Point, chart
-from rejoinder.documents.document import Block, Case, Cases, Cell, Document, KeyFigure, Picture, Prose, Section, Table
 from rejoinder.humans.agreement import OfRater, Pairwise, RaterAgreement
 from rejoinder.meta.rating_results import Disagreement, RatingStudy, SetRatings
 from rejoinder.meta.replacement import Alternative
+from rejoinder.documents.cells import count, measured, nothing, p, plain, share
+from rejoinder.documents.chart import Mark, Point, chart
+from rejoinder.documents.document import Block, Case, Cases, Cell, Document, KeyFigure, Picture, Prose, Section, Table
 from rejoinder.stats.figure import Figure, pluralize
 
 PAIRS = 30  # rows of a table of pairs

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from rejoinder.improve.result import Reranking, System
 from rejoinder.documents.cells import count, measured
 from rejoinder.documents.document import Cell, Document, Section, Table
-from rejoinder.improve.result import Reranking, System
 
 
 def reranking(found: Reranking) -> Document:

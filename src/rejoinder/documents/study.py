@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rejoinder.meta import FullStudy
+from rejoinder.meta.disagreements import Case as Disagreement
+from rejoinder.meta.findings import Findings
+from rejoinder.meta.yardsticks import Kind
 from rejoinder.documents.agreements import agreement_tables, partly_unscored, unscored
 from rejoinder.documents.cells import measured, nothing
 from rejoinder.documents.document import Block, Case, Cases, Cell, Document, Prose, Section, Table
 from rejoinder.documents.over_sets import left_out_picture, left_out_table, nearness_table, over_sets_table
 from rejoinder.documents.study_pictures import blind, key_figures, of_lines, of_scorers, of_set, of_systems
 from rejoinder.documents.study_tables import data_table, tables_of
-from rejoinder.meta import FullStudy
-from rejoinder.meta.disagreements import Case as Disagreement
-from rejoinder.meta.findings import Findings
-from rejoinder.meta.yardsticks import Kind
 from rejoinder.scoring.noted import noted
 from rejoinder.stats.figure import rows_of
 

@@ -8,16 +8,16 @@ from zlib import crc32
 
 import numpy as np
 
-from rejoinder.documents.chart import Mark, Point, chart
-from rejoinder.documents.document import Gallery, KeyFigure, Picture
-from rejoinder.documents.looks import KINDS
-from rejoinder.documents.svg import scatter, systems
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.answer import headline_rows, lead_of
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.full_study import FullStudy
 from rejoinder.meta.over_sets import CEILING, ONE_RATER
 from rejoinder.meta.verdict import Verdict
+from rejoinder.documents.chart import Mark, Point, chart
+from rejoinder.documents.document import Gallery, KeyFigure, Picture
+from rejoinder.documents.looks import KINDS
+from rejoinder.documents.svg import scatter, systems
 from rejoinder.stats.correlation import FEWEST
 from rejoinder.stats.figure import Figure, interval, number
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 
-from rejoinder.documents.cells import count, measured, nothing, p, plain
-from rejoinder.documents.document import Cell, Table
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.contrasts import ScorerContrast
 from rejoinder.meta.data_card import DataCard
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.standings import Standing
+from rejoinder.documents.cells import count, measured, nothing, p, plain
+from rejoinder.documents.document import Cell, Table
 from rejoinder.stats.figure import Figure
 
 

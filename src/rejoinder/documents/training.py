@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from rejoinder.documents.cells import count, measured, plain
-from rejoinder.documents.document import Cell, Document, Prose, Section, Table
 from rejoinder.judges.train import Trained
 from rejoinder.meta.training import Training
 from rejoinder.meta.trial import Candidate, Trial
+from rejoinder.documents.cells import count, measured, plain
+from rejoinder.documents.document import Cell, Document, Prose, Section, Table
 
 LEVEL = 0.05
 _ROLES = {"new": "new judge", "box": "in the box", "metric": "best metric", "baseline": "best trivial"}

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rejoinder.data.shared_ids import refuse_again
 from rejoinder.data.values import is_number
 from rejoinder.errors import DataError
 from rejoinder.example import OVERALL, Example
+from rejoinder.data.shared_ids import refuse_again
 from rejoinder.stats.resamples import BoolArray, FloatArray
 
 WEIGHT = "rating_weight"

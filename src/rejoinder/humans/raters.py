@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.data.rated import RatedSet
 from rejoinder.example import Example, Rating
+from rejoinder.data.rated import RatedSet
 from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray
 
 NOBODY = -1

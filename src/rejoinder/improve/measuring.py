@@ -17,8 +17,8 @@ import numpy as np
 from rejoinder.example import Example
 from rejoinder.improve.choosing import Choice
 from rejoinder.improve.pools import Pool
-from rejoinder.scorer import Scorer, run
 from rejoinder.scoring.domain import NO_REPLIES, DomainShare, domain_share
+from rejoinder.scorer import Scorer, run
 from rejoinder.stats.permutation import Mean, cluster_means
 from rejoinder.stats.resamples import Sampling, number_of, renumbered
 

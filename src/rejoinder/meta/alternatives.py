@@ -14,9 +14,9 @@ import numpy as np
 from rejoinder.errors import MissingAsset, MissingExtra
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.lines import RatedLines
+from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.scorer import FloatArray, Scorer, run
 from rejoinder.scoring.catalog import DEFAULT, SCORERS, cards, fitted_on, load_scorer
-from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.stats.correlation import mean_correlations
 from rejoinder.stats.resamples import IntArray, Resamples
 

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.contrasts import ScorerContrast
+from rejoinder.scoring.domain import advice, without_domain
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.full_study import FullStudy
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN
 from rejoinder.meta.standings import Standing
 from rejoinder.meta.verdict import FEWEST_OWN, LEVEL, SCORES_FOR_RATINGS, TURN_RATINGS, Verdict, needed, own_scores
 from rejoinder.meta.yardsticks import OF_SYSTEM
-from rejoinder.scoring.domain import advice, without_domain
 from rejoinder.scoring.noted import noted
 from rejoinder.stats.figure import interval, pluralize, rounded
 

@@ -9,24 +9,24 @@ from typing import TypeVar
 
 import numpy as np
 
-from rejoinder.data.clusters import Clusters, sorted_clusters
-from rejoinder.data.rated_lines import numbered
 from rejoinder.data.read import examples_of
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Given
+from rejoinder.data.clusters import Clusters, sorted_clusters
+from rejoinder.data.rated_lines import numbered
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.compare_answer import answer
 from rejoinder.meta.compared import Compared, Pairs, mean_of
 from rejoinder.meta.comparison import Comparison, Contrast
 from rejoinder.meta.conversations import conversations_of, of_conversations, with_silence
 from rejoinder.meta.design import NO_VALUE, Wanted, choose, value_of
+from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.meta.gap import Gap, Side, Stratum, Verdict, paired_gap, paired_strata, too_rare, unpaired_gap
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled, in_proportion, with_the_worst
 from rejoinder.scorer import Advance, Card, FloatArray, Scorer, ScorerLike, Scores, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, listed, load_scorers
 from rejoinder.scoring.dialogue import as_rated
-from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.stats.permutation import adjusted

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from rejoinder.meta.comparison import Comparison, Contrast
 from rejoinder.meta.conversations import users_said
+from rejoinder.scoring.domain import advice, without_domain
 from rejoinder.meta.gap import Gap, Stratum
 from rejoinder.meta.verdict import LEVEL
-from rejoinder.scoring.domain import advice, without_domain
 from rejoinder.scoring.noted import noted
 from rejoinder.stats.figure import interval, rounded
 

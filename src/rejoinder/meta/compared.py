@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rejoinder.data.clusters import Clusters
 from rejoinder.example import FOLLOWED, Example
+from rejoinder.data.clusters import Clusters
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled
 from rejoinder.scorer import FloatArray

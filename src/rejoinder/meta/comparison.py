@@ -10,10 +10,10 @@ from typing import Any, Literal
 from rejoinder.data.values import is_number
 from rejoinder.errors import UsageError, shown
 from rejoinder.meta.compared import Aligned, Compared
+from rejoinder.scoring.domain import advice
 from rejoinder.meta.frames import FORMAT_VERSION, results_frame
 from rejoinder.meta.gap import Gap, Stratum
 from rejoinder.scorer import Signature
-from rejoinder.scoring.domain import advice
 from rejoinder.stats.figure import NONE, plain
 
 Design = Literal["paired", "unpaired"]

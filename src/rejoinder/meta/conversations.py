@@ -12,9 +12,9 @@ from functools import lru_cache
 from itertools import pairwise, takewhile
 
 from rejoinder.data.columns import plain
-from rejoinder.data.rated_lines import given_twice
 from rejoinder.errors import DataError
 from rejoinder.example import FOLLOWED, UNANSWERED, Example
+from rejoinder.data.rated_lines import given_twice
 from rejoinder.text.normalize import visible_text
 
 SEVERAL = 1.25  # conversations a user, for them to be worth a word

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rejoinder.data.rated import RatedSet
 from rejoinder.data.scales import Scale
 from rejoinder.example import Example
+from rejoinder.data.rated import RatedSet
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import Explanation, FloatArray, Scorer
 from rejoinder.scoring.explained import explanations, is_explained

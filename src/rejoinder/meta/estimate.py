@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from rejoinder.data.clusters import sorted_clusters
-from rejoinder.data.rated import rated_sets, ratings_of
 from rejoinder.data.read import examples_of
 from rejoinder.data.scales import Scale
 from rejoinder.data.values import is_number
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import OVERALL, Example, Given
+from rejoinder.data.clusters import sorted_clusters
 from rejoinder.humans.joined import Joined, joined, weights_of
+from rejoinder.data.rated import rated_sets, ratings_of
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.estimate_answer import answer
 from rejoinder.meta.estimates import Estimate, Estimates, Plan

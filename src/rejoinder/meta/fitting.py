@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.data.clusters import clusters_of, sorted_clusters
 from rejoinder.data.read import lines_of
 from rejoinder.data.scales import Scale, with_scale
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import NO_SET, Example, Given, Pair
+from rejoinder.data.clusters import clusters_of, sorted_clusters
 from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.lines import MAPPED, UNREAD, normalised_ratings, unlearnable

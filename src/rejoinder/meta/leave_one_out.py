@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rejoinder.data.rated import RatedSet
 from rejoinder.example import Example
+from rejoinder.data.rated import RatedSet
 from rejoinder.judges import DEFAULT, load_learner
 from rejoinder.judges.learner import AnyLearner
 from rejoinder.judges.left_out import rated_lines, seen_scores, unseen_scores

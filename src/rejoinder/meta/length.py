@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.data.rated import PEOPLE, RatedSet
 from rejoinder.example import Example
+from rejoinder.data.rated import PEOPLE, RatedSet
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.metrics.baselines import words
 from rejoinder.scorer import FloatArray

@@ -6,6 +6,7 @@ says that a scorer cannot judge the replies where none but baselines can.
 
 from __future__ import annotations
 
+from rejoinder.scoring.domain import advice
 from rejoinder.meta.preference_results import (
     LENGTH,
     LESS_LENGTH,
@@ -15,7 +16,6 @@ from rejoinder.meta.preference_results import (
     Preference,
     Statistic,
 )
-from rejoinder.scoring.domain import advice
 from rejoinder.stats.figure import interval, pluralize
 
 

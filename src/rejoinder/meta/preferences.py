@@ -20,12 +20,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.data.clusters import sorted_clusters
-from rejoinder.data.rated_lines import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.data.read import pairs_of
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Choice, Example, Given, Pair
+from rejoinder.data.clusters import sorted_clusters
+from rejoinder.data.rated_lines import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.meta.agreement import most_frequent
+from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.meta.preference_answer import answer
 from rejoinder.meta.preference_results import (
     ACCURACY,
@@ -47,7 +48,6 @@ from rejoinder.meta.preference_results import (
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import choose_scorers, load_scorer, load_scorers
-from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
 from rejoinder.scoring.unscored import nothing_scored

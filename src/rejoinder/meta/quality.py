@@ -10,19 +10,19 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.read import examples_of
-from rejoinder.data.shared_ids import refuse_again
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Given
+from rejoinder.data.clusters import sorted_clusters
+from rejoinder.data.shared_ids import refuse_again
 from rejoinder.judges.answers import is_judge
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.comparison import MIN_SCORED
+from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.meta.worst import with_the_worst
 from rejoinder.scorer import FloatArray, Scorer, ScorerLike, Scores, Signature, run
 from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated
-from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.scoring.explained import explanations, facts_warning, is_explained
 from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.permutation import cluster_means

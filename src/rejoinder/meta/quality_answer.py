@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textwrap import shorten
 
-from rejoinder.meta.quality import Quality
 from rejoinder.scoring.domain import advice, without_domain
+from rejoinder.meta.quality import Quality
 from rejoinder.scoring.noted import noted
 from rejoinder.stats.figure import interval, pluralize
 

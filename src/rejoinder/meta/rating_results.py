@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from rejoinder.data.rated import PEOPLE
 from rejoinder.example import Example
 from rejoinder.humans.aggregation import Aggregation
 from rejoinder.humans.agreement import RaterAgreement
 from rejoinder.humans.exclusion import ByChance, Excluded
+from rejoinder.data.rated import PEOPLE
 from rejoinder.meta.frames import FORMAT_VERSION, results_frame
 from rejoinder.meta.replacement import Alternative
 from rejoinder.scorer import Signature

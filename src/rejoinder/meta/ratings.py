@@ -11,16 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.data.formats.annotation import is_project, keeps_answers_elsewhere, project_raters
-from rejoinder.data.rated import NO_SYSTEM, RatedSet, rated_sets
-from rejoinder.data.rated_lines import may_be_the_rating
 from rejoinder.data.read import examples_of, lines_of
-from rejoinder.data.shared_ids import refuse_again
 from rejoinder.errors import DataError
 from rejoinder.example import OVERALL, Example, Given, Pair, Rating
 from rejoinder.humans.aggregation import Aggregated, Aggregation, aggregate
 from rejoinder.humans.agreeing import agreement_of
 from rejoinder.humans.exclusion import CHECK, ByChance, Excluded, Rule, Watched, by_chance, excluded, watched
+from rejoinder.data.rated_lines import may_be_the_rating
+from rejoinder.data.rated import NO_SYSTEM, RatedSet, rated_sets
 from rejoinder.humans.raters import NOBODY, Raters, one_spelling, raters_of
+from rejoinder.data.shared_ids import refuse_again
 from rejoinder.meta.rating_answer import answer
 from rejoinder.meta.rating_results import Disagreement, Pace, RatedSystem, RatingStudy, SetRatings
 from rejoinder.meta.replacement import EPSILON, MEAN_RATING, Alternative, alternative, on_scale

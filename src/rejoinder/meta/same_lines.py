@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rejoinder.data.rated import RatedSet
 from rejoinder.humans.ceiling import people_of
+from rejoinder.data.rated import RatedSet
 from rejoinder.meta.agreement import pool_resamples
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray

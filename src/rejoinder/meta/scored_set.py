@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from rejoinder.data.rated import RatedSet
 from rejoinder.humans.ceiling import People, people_of
+from rejoinder.data.rated import RatedSet
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.yardsticks import Kind
 from rejoinder.scorer import FloatArray

@@ -10,16 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.data.rated import RatedSet, RatedSets, rated_sets, ratings_of
-from rejoinder.data.rated_lines import may_be_the_rating
 from rejoinder.data.read import examples_of
-from rejoinder.data.shared_ids import refuse_copies, shared_ids_said
 from rejoinder.errors import DataError, UsageError, shown
 from rejoinder.example import OVERALL, Example, Given
+from rejoinder.data.rated_lines import may_be_the_rating
+from rejoinder.data.rated import RatedSet, RatedSets, rated_sets, ratings_of
+from rejoinder.data.shared_ids import refuse_copies, shared_ids_said
 from rejoinder.judges.learner import AnyLearner
 from rejoinder.meta.agreement import Study, agreements, most_frequent, partly_unscored
 from rejoinder.meta.answer import answer, answer_of
 from rejoinder.meta.disagreements import explained
+from rejoinder.scoring.domain import domain_share, out_of_domain, out_on_average
 from rejoinder.meta.findings import Findings, findings_of
 from rejoinder.meta.full_study import FullStudy
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, LeftOut, left_out_of, left_out_scores
@@ -32,7 +33,6 @@ from rejoinder.meta.yardsticks import kind_of, yardsticks
 from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import DEFAULT, ScorerChoice, choose_scorers, columns_of, listed, load_scorers
 from rejoinder.scoring.dialogue import as_rated
-from rejoinder.scoring.domain import domain_share, out_of_domain, out_on_average
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
 from rejoinder.scoring.unscored import nothing_scored, unread

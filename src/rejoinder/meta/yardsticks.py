@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.data.rated import NO_SYSTEM, RatedSet, RatedSets
 from rejoinder.example import Example
+from rejoinder.data.rated import NO_SYSTEM, RatedSet, RatedSets
 from rejoinder.metrics.bleu import NO_STOP_WORDS, ORDERS
 from rejoinder.scorer import FloatArray, Scores, Signature, run
 from rejoinder.scoring.catalog import cards, load_scorer
