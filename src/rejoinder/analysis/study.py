@@ -11,10 +11,12 @@ import numpy as np
 from rejoinder.analysis.analyses import ANALYSES, TableOf, analyse
 from rejoinder.analysis.baselines import ScoredExamples, kind_of, most_frequent, oracle_baselines, score_examples
 from rejoinder.analysis.scored import Analysis, ScoredSet
-from rejoinder.data.rated import RatedSet, RatedSets, rated_sets, ratings_of
+from rejoinder.analysis.study_answer import answer, warnings
+from rejoinder.analysis.study_layout import Measured, layout
+from rejoinder.data.rated import RatedSet, rated_sets, ratings_of
 from rejoinder.data.rated_lines import may_be_the_rating
 from rejoinder.data.read import lines_of
-from rejoinder.data.shared_ids import refuse_copies
+from rejoinder.data.shared_ids import refuse_copies, shared_ids_said
 from rejoinder.errors import DataError, UsageError
 from rejoinder.estimates import Estimate
 from rejoinder.example import OVERALL, Example, Given, Pair
@@ -23,6 +25,7 @@ from rejoinder.report.results import About, Results
 from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import columns_of, listed
 from rejoinder.scoring.domain import DomainShare, domain_share, out_of_domain, out_on_average
+from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.parts import Workers
 from rejoinder.stats.resamples import FloatArray, Sampling
 from rejoinder.text.normalize import visible
@@ -78,7 +81,7 @@ def study(
             `leave_one_out` with fewer than two data sets, or not of overall ratings.
     """
     named = scorers if scorers is None or isinstance(scorers, Mapping) else listed(scorers)
-    sampling = Sampling.checked(resamples, seed)
+    sampling, analyses = Sampling.checked(resamples, seed), tuple(analyses)
     options = {"dimension": dimension, "resamples": resamples, "seed": seed, "drop_copies": drop_copies}
     examples, pairs = _lines(data, columns_of(named))
     if pairs:
@@ -99,11 +102,22 @@ def study(
     for scored in [*sets, *([pool] if pool else [])]:
         estimates += analyse(scored, analyses)
         estimates += _shares_outside(scored, scores, given.scorers)
+    about = _about(sets, scores, given, examples, options)
+    whole = pool or sets[0]
+    facts = {
+        "facts_warning": facts_warning(given.scorers),
+        "shared_ids": shared_ids_said(examples),
+        "withheld": given.withheld,
+        "replies": len(examples),
+    }
+    measured = Measured(sets, pool, estimates, analyses, about.scorers, about.data, about.counts, options)
     return Results(
         command="study",
         estimates=tuple(estimates),
-        answer=("",),
-        about=_about(sets, scores, given, examples, options),
+        answer=answer(whole, estimates, about.scorers),
+        warnings=warnings([*sets, *([pool] if pool else [])], estimates, about.scorers, **facts),
+        about=about,
+        layout=layout(measured),
     )
 
 
@@ -188,6 +202,7 @@ def _about(
             "unscored": len(missing),
             "unscored_reason": most_frequent(missing),
             "fitted_on": list(given.fitted.get(name, ())),
+            "domain": given.scorers[name].card.domain if name in given.scorers else "",
         }
     return About(
         data=[_card(scored) for scored in sets],
