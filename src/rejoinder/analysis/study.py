@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,9 @@ import numpy as np
 
 from rejoinder.analysis.analyses import ANALYSES, TableOf, analyse
 from rejoinder.analysis.baselines import ScoredExamples, kind_of, most_frequent, oracle_baselines, score_examples
+from rejoinder.analysis.disagreements import disagreements
+from rejoinder.analysis.leave_one_out import LEFT_OUT, SAME_SET, left_out, left_out_scores
+from rejoinder.analysis.pooled import over_sets
 from rejoinder.analysis.scored import Analysis, ScoredSet
 from rejoinder.analysis.study_answer import answer, warnings
 from rejoinder.analysis.study_layout import Measured, layout
@@ -92,33 +95,43 @@ def study(
         )
         shared = {"resamples": resamples, "seed": seed, "vectors": vectors, "workers": workers, "progress": progress}
         return study_pairs(pairs, named, **shared)
-    ratings = _usable_ratings(examples, dimension, drop_copies=drop_copies)
-    rated = rated_sets(examples, ratings, dimension)
+    # Fitting takes longest and can fail for want of scales, so it comes before any scoring.
+    held_out = left_out_scores(examples, leave_one_out, dimension=dimension, seed=seed, advance=progress) if leave_one_out else {}
+    rated = rated_sets(examples, _usable_ratings(examples, dimension, drop_copies=drop_copies), dimension)
     given = score_examples(examples, named, vectors, workers, progress)
+    if held_out:
+        given = given._replace(asked={**given.asked, LEFT_OUT: held_out[LEFT_OUT]})
     scores = {**given.scores, **oracle_baselines(rated, len(examples))}
     sets = [_scored_set(own, scores, given, examples, sampling) for own in rated.filled]
-    estimates: list[Estimate] = []
     pool = _scored_set(rated.pool, scores, given, examples, sampling, tuple(sets)) if rated.pool else None
-    for scored in [*sets, *([pool] if pool else [])]:
-        estimates += analyse(scored, analyses)
-        estimates += _shares_outside(scored, scores, given.scorers)
+    every = [*sets, *([pool] if pool else [])]
+    estimates = [estimate for scored in every for estimate in analyse(scored, analyses)]
+    estimates += [estimate for scored in every for estimate in _shares_outside(scored, scores, given.scorers)]
+    if pool:
+        estimates += _over_sets(pool, estimates, given.fitted, held_out)
     about = _about(sets, scores, given, examples, options)
-    whole = pool or sets[0]
-    facts = {
-        "facts_warning": facts_warning(given.scorers),
-        "shared_ids": shared_ids_said(examples),
-        "withheld": given.withheld,
-        "replies": len(examples),
-    }
-    measured = Measured(sets, pool, estimates, analyses, about.scorers, about.data, about.counts, options)
+    facts = {"facts_warning": facts_warning(given.scorers), "shared_ids": shared_ids_said(examples), "withheld": given.withheld}
     return Results(
         command="study",
         estimates=tuple(estimates),
-        answer=answer(whole, estimates, about.scorers),
-        warnings=warnings([*sets, *([pool] if pool else [])], estimates, about.scorers, **facts),
+        answer=answer(every[-1], estimates, about.scorers),
+        warnings=warnings(every, estimates, about.scorers, replies=len(examples), **facts),
+        cases=(cases := tuple(case for scored in sets for case in disagreements(scored))),
         about=about,
-        layout=layout(measured),
+        layout=layout(Measured(sets, pool, estimates, analyses, about, cases)),
     )
+
+
+def _over_sets(
+    pool: ScoredSet, estimates: Sequence[Estimate], fitted: Collection[str], held_out: Mapping[str, Scores]
+) -> list[Estimate]:
+    """Return the means over data sets, and how judges agree that were fitted without each data set."""
+    if not held_out:
+        return over_sets(pool, estimates, fitted=fitted)
+    same_set = held_out[SAME_SET].values
+    beside = {SAME_SET: same_set[pool.rated.places]} if held_out[SAME_SET].scored.any() else {}
+    means = over_sets(pool, estimates, fitted=fitted, beside=beside)
+    return [*means, *left_out(pool.members, same_set, estimates)]
 
 
 def _scored_set(

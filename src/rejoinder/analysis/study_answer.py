@@ -7,14 +7,14 @@ from typing import Any
 
 from rejoinder.analysis.baselines import SYSTEM_MEAN
 from rejoinder.analysis.contrasts import ahead
+from rejoinder.analysis.disagreements import BAD_AS_GOOD, GOOD_AS_BAD
+from rejoinder.analysis.leave_one_out import LEFT_OUT, SAME_SET
+from rejoinder.analysis.pooled import OVER_SETS, SAME_LINES, sets_of
 from rejoinder.analysis.scored import RATERS, ScoredSet
 from rejoinder.data.rated import FEWEST_EQUAL, equal_scores
 from rejoinder.estimates import Estimate, one, pick
 from rejoinder.report.sentences import sentences
 from rejoinder.scorer import OUT_OF_DOMAIN
-
-OVER_SETS = "mean over data sets"
-"""The data set of estimates that are means over data sets."""
 
 
 def ranked(scored: ScoredSet, estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -50,7 +50,14 @@ def answer(scored: ScoredSet, estimates: Sequence[Estimate], scorers: Mapping[st
         "ceiling": measured("ceiling of pearson", RATERS),
         "system_mean": measured("pearson", SYSTEM_MEAN),
         "mistakes": [],
+        "same_lines": None,
+        "left_out": measured("pearson", LEFT_OUT),
+        "same_set": measured("pearson", SAME_SET),
+        "difference": measured("difference of pearson", SAME_SET, versus=LEFT_OUT),
     }
+    if sets and len(set(map(sets_of(scored, estimates).get, [row.scorer for row in rows]))) > 1:
+        same_lines = pick(estimates, dataset=OVER_SETS, scorer=scored.asked, statistic="pearson", **SAME_LINES)
+        facts["same_lines"] = max((row for row in same_lines if row.known), key=lambda row: row.value, default=None)
     if rows:
         lead = rows[0]
         contrasts = pick(estimates, dataset=scored.name, statistic="difference of pearson")
@@ -73,7 +80,7 @@ def answer(scored: ScoredSet, estimates: Sequence[Estimate], scorers: Mapping[st
             "within": measured("pearson within systems", lead.scorer),
             "mistakes": [
                 row
-                for row in pick(estimates, dataset=dataset, scorer=lead.scorer, statistic=("rated bad, scored good", "rated good, scored bad"))
+                for row in pick(estimates, dataset=dataset, scorer=lead.scorer, statistic=(BAD_AS_GOOD, GOOD_AS_BAD))
                 if row.n
             ],
         }

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from rejoinder.analysis.analyses import TableOf, agreement_word
+from rejoinder.analysis.contrasts import contrasts_table
+from rejoinder.analysis.leave_one_out import LEFT_OUT, left_out_section
+from rejoinder.analysis.pooled import OVER_SETS, over_sets_chart, over_sets_section, over_sets_table
 from rejoinder.analysis.scored import RATERS, Analysis, ScoredSet
-from rejoinder.analysis.study_answer import OVER_SETS, answer, ranked
+from rejoinder.analysis.study_answer import answer, ranked
 from rejoinder.estimates import Estimate, one, pick
 from rejoinder.report.charts import intervals, scatter
 from rejoinder.report.layout import Block, Case, Cases, Chart, KeyFigure, Layout, Prose, Section
+from rejoinder.report.results import About
 from rejoinder.report.tables import Cell, Column, Table, pivot, table
 from rejoinder.report.written import DASH, count, interval, number, p_value, pluralize
 from rejoinder.stats.correlation import CORRELATIONS, FEWEST
@@ -22,35 +26,23 @@ MOST_DRAWN = 4
 
 
 class Measured(NamedTuple):
-    """Everything that a report of a study is made of.
+    """Everything that the report of a study is made of.
 
     Attributes:
         sets: the data sets.
         pool: all of them together; None for a single one.
         estimates: every estimate.
         analyses: what was measured, each with its table.
-        scorers: what is known of each scorer.
-        data: what is known of each data set.
-        counts: of lines.
-        options: of the study.
+        about: data, scorers and options.
         cases: quoted lines.
-        sections: parts about all data sets, first on the page.
-        chart: of the means over data sets.
-        brief: the table of the means over data sets.
     """
 
     sets: Sequence[ScoredSet]
     pool: ScoredSet | None
     estimates: Sequence[Estimate]
     analyses: Iterable[tuple[Analysis, TableOf | None]]
-    scorers: Mapping[str, Mapping[str, Any]]
-    data: Sequence[Mapping[str, Any]]
-    counts: Mapping[str, int]
-    options: Mapping[str, Any]
-    cases: Sequence[Case] = ()
-    sections: Sequence[Section] = ()
-    chart: Chart | None = None
-    brief: Table | None = None
+    about: About
+    cases: Sequence[Case]
 
     @property
     def whole(self) -> ScoredSet:
@@ -61,17 +53,35 @@ class Measured(NamedTuple):
 def layout(study: Measured) -> Layout:
     """Return the report of a study."""
     titles = ", ".join(scored.rated.title for scored in study.sets)
-    brief: list[Block | None] = [study.brief or brief_table(study), Prose(notes(study))]
-    every = [agreement_table(study, scored, level) for scored in study.sets for level in (scored.level, "system")]
+    chart = over_sets_chart(study.pool, study.estimates) if study.pool else scorers_chart(study, study.sets[0])
+    table_of_scorers = over_sets_table(study.pool, study.estimates, brief=True) if study.pool else brief_table(study)
+    brief: list[Block | None] = [table_of_scorers, Prose(notes(study))]
+    levels = [(scored, level) for scored in [*study.sets, study.pool] if scored for level in (scored.level, "system")]
     return Layout(
         title=f"Scorers and human ratings: {titles}",
         keys=key_figures(study),
-        chart=study.chart or scorers_chart(study, study.sets[0]),
-        sections=[*study.sections, *(section(study, scored) for scored in study.sets), Section("Data", [data_table(study)])],
+        chart=chart,
+        sections=[
+            *sections_over_sets(study),
+            *(section(study, scored) for scored in study.sets),
+            Section("Data", [data_table(study)]),
+        ],
         brief=brief,
-        every=[*brief, *every],
+        every=[*brief, *(agreement_table(study, scored, level) for scored, level in levels)],
         made=[made(study), *notes(study)],
     )
+
+
+def sections_over_sets(study: Measured) -> list[Section]:
+    """Return the parts of the page about all data sets together; none for a single one."""
+    if study.pool is None:
+        return []
+    contrasts = contrasts_table(pick(study.estimates, dataset=study.pool.name))
+    means = over_sets_section(study.pool, study.estimates)
+    sections = [means._replace(blocks=[*means.blocks, contrasts])]
+    if LEFT_OUT in study.pool.scores:
+        sections.append(left_out_section(study.sets, study.estimates))
+    return sections
 
 
 def key_figures(study: Measured) -> list[KeyFigure]:
@@ -89,7 +99,7 @@ def key_figures(study: Measured) -> list[KeyFigure]:
         keys += [KeyFigure.of(limit, *texts)] if limit.known else []
     contexts = sum(scored.rated.clusters for scored in study.sets)
     where = f" in {len(study.sets)} data sets" if study.pool else ""
-    return [*keys, KeyFigure(count(study.counts["rated"]), "", "rated responses", f"to {count(contexts)} contexts{where}")]
+    return [*keys, KeyFigure(count(study.about.counts["rated"]), "", "rated responses", f"to {count(contexts)} contexts{where}")]
 
 
 def scorers_chart(study: Measured, scored: ScoredSet) -> Chart | None:
@@ -124,7 +134,7 @@ def section(study: Measured, scored: ScoredSet) -> Section:
     return Section(
         scored.rated.title,
         [
-            Prose(answer(scored, study.estimates, study.scorers)) if several else None,
+            Prose(answer(scored, study.estimates, study.about.scorers)) if several else None,
             scorers_chart(study, scored) if several else None,
             *(_marked(made_table, scored) for made_table in tables if made_table and made_table.rows),
             Prose(missing, "Not computed", listed=True) if missing else None,
@@ -249,7 +259,7 @@ def data_table(study: Measured) -> Table:
             *(number(about[key], 2) for key in ("mean_rating", "deviation")),
             number(about["words"], 1),
         )
-        for about in study.data
+        for about in study.about.data
     ]
     return table(header, rows, caption="The rated lines that were used. Lines without a rating are not included.")
 
@@ -259,13 +269,13 @@ def data_table(study: Measured) -> Table:
 
 def notes(study: Measured) -> list[str]:
     """Return what the tables were computed on: the lines, and which scorers left some unscored."""
-    counts, copies = study.counts, ""
+    counts, copies = study.about.counts, ""
     if counts["copies"]:
-        kept = "left out" if study.options["drop_copies"] else "included"
+        kept = "left out" if study.about.options["drop_copies"] else "included"
         copies = f"; {pluralize(counts['copies'], 'response')} equal to a reference {'is' if counts['copies'] == 1 else 'are'} {kept}"
     unscored: dict[str, list[str]] = {}
     for name in study.whole.asked:
-        about = study.scorers[name]
+        about = study.about.scorers[name]
         if about["unscored"] in (0, counts["rated"]):
             continue
         text = f"{about['unscored']:,} of {counts['rated']:,} rated lines without a score, most often: {about['unscored_reason']}"
@@ -281,7 +291,7 @@ def notes(study: Measured) -> list[str]:
 
 def made(study: Measured) -> str:
     """Return how the numbers were computed."""
-    options = study.options
+    options = study.about.options
     return (
         f"Ratings in “{options['dimension']}” are means over raters. Intervals: 95 % expanded percentile intervals over "
         f"{options['resamples']:,} resamples of whole contexts, seed {options['seed']}; expanded: the fewer contexts, the "
