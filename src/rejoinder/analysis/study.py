@@ -96,7 +96,11 @@ def study(
         shared = {"resamples": resamples, "seed": seed, "vectors": vectors, "workers": workers, "progress": progress}
         return study_pairs(pairs, named, **shared)
     # Fitting takes longest and can fail for want of scales, so it comes before any scoring.
-    held_out = left_out_scores(examples, leave_one_out, dimension=dimension, seed=seed, advance=progress) if leave_one_out else {}
+    held_out = (
+        left_out_scores(examples, leave_one_out, dimension=dimension, seed=seed, advance=progress)
+        if leave_one_out
+        else {}
+    )
     rated = rated_sets(examples, _usable_ratings(examples, dimension, drop_copies=drop_copies), dimension)
     given = score_examples(examples, named, vectors, workers, progress)
     if held_out:
@@ -110,7 +114,11 @@ def study(
     if pool:
         estimates += _over_sets(pool, estimates, given.fitted, held_out)
     about = _about(sets, scores, given, examples, options)
-    facts = {"facts_warning": facts_warning(given.scorers), "shared_ids": shared_ids_said(examples), "withheld": given.withheld}
+    facts = {
+        "facts_warning": facts_warning(given.scorers),
+        "shared_ids": shared_ids_said(examples),
+        "withheld": given.withheld,
+    }
     return Results(
         command="study",
         estimates=tuple(estimates),

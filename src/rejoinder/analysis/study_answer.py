@@ -29,14 +29,27 @@ def ranked(scored: ScoredSet, estimates: Sequence[Estimate]) -> list[Estimate]:
     return [row for row in known if scored.kinds[row.scorer] != "baseline"] or known
 
 
-def answer(scored: ScoredSet, estimates: Sequence[Estimate], scorers: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+def answer(
+    scored: ScoredSet, estimates: Sequence[Estimate], scorers: Mapping[str, Mapping[str, Any]]
+) -> tuple[str, ...]:
     """Return the answer for one data set, or for all of them, in sentences; the first is the headline."""
     rows = ranked(scored, estimates)
     dataset = OVER_SETS if scored.members else scored.name
     sets = [member.name for member in scored.members]
 
     def measured(statistic: str, scorer: str, **labels: str) -> Estimate:
-        return one(estimates, **{"dataset": dataset, "group": "", "versus": "", "level": scored.level, **labels, "scorer": scorer, "statistic": statistic})
+        return one(
+            estimates,
+            **{
+                "dataset": dataset,
+                "group": "",
+                "versus": "",
+                "level": scored.level,
+                **labels,
+                "scorer": scorer,
+                "statistic": statistic,
+            },
+        )
 
     facts: dict[str, Any] = {
         "rows": rows,
@@ -64,7 +77,9 @@ def answer(scored: ScoredSet, estimates: Sequence[Estimate], scorers: Mapping[st
         between = pick(estimates, dataset=scored.name, statistic=("difference of pearson", "difference of spearman"))
         named = {row.scorer for row in rows}
         trivial = [name for name, kind in scored.kinds.items() if kind == "baseline" and name not in named]
-        trivial = [name for name in trivial if any({row.scorer, row.versus} == {lead.scorer, name} for row in contrasts)]
+        trivial = [
+            name for name in trivial if any({row.scorer, row.versus} == {lead.scorer, name} for row in contrasts)
+        ]
         others = [row.scorer for row in rows[1:] if not ahead(between, lead.scorer, row.scorer)]
         gap = next((row for row in contrasts if others and {row.scorer, row.versus} == {lead.scorer, others[0]}), None)
         facts |= {
@@ -102,7 +117,10 @@ def warnings(
         facts: `facts_warning`, `shared_ids`, `withheld`, `replies`.
     """
     whole = sets[-1]
-    equal = {name: sum(equal_scores(one.scores[name], one.rated.ratings) for one in sets if not one.members) for name in whole.asked}
+    equal = {
+        name: sum(equal_scores(one.scores[name], one.rated.ratings) for one in sets if not one.members)
+        for name in whole.asked
+    }
     correlations = {row.scorer: row for row in ranked(whole, estimates)}
     reversed_names = [
         name for name, row in correlations.items() if row.verdict == "below" and whole.kinds[name] != "baseline"

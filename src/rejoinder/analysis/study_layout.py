@@ -99,7 +99,10 @@ def key_figures(study: Measured) -> list[KeyFigure]:
         keys += [KeyFigure.of(limit, *texts)] if limit.known else []
     contexts = sum(scored.rated.clusters for scored in study.sets)
     where = f" in {len(study.sets)} data sets" if study.pool else ""
-    return [*keys, KeyFigure(count(study.about.counts["rated"]), "", "rated responses", f"to {count(contexts)} contexts{where}")]
+    return [
+        *keys,
+        KeyFigure(count(study.about.counts["rated"]), "", "rated responses", f"to {count(contexts)} contexts{where}"),
+    ]
 
 
 def scorers_chart(study: Measured, scored: ScoredSet) -> Chart | None:

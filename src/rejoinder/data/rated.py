@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rejoinder.data.clusters import sorted_clusters
+from rejoinder.data.rated_lines import UNNAMED, numbered, title_of
 from rejoinder.data.scales import Scale, on_unit, require_alike
 from rejoinder.errors import DataError
 from rejoinder.example import OVERALL, Example, Rating
-from rejoinder.data.clusters import sorted_clusters
-from rejoinder.data.rated_lines import UNNAMED, numbered, title_of
 from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray, number_of, renumbered
 
 POOLED = "pooled"
