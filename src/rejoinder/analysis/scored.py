@@ -57,7 +57,7 @@ class ScoredSet:
     @property
     def level(self) -> Literal["turn", "dialogue"]:
         """What a line is: a reply, or a whole conversation if all lines are."""
-        return "dialogue" if all(example.is_dialogue for example in self.rated.examples) else "turn"
+        return self.rated.level
 
     @property
     def compared(self) -> list[str]:

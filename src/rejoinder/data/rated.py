@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from rejoinder.data.clusters import sorted_clusters
-from rejoinder.data.rated_lines import UNNAMED, numbered, title_of
+from rejoinder.data.rated_lines import UNNAMED, numbered, title_of_places
 from rejoinder.data.scales import Scale, on_unit, require_alike
 from rejoinder.errors import DataError
 from rejoinder.example import OVERALL, Example, Rating
@@ -65,7 +65,12 @@ class RatedSet:
     @property
     def title(self) -> str:
         """What people call it."""
-        return title_of(self.name, self.examples)
+        return title_of_places(self.name, [example.where for example in self.examples])
+
+    @property
+    def level(self) -> Literal["turn", "dialogue"]:
+        """What a line is: a reply, or a whole conversation if all lines are."""
+        return "dialogue" if all(example.is_dialogue for example in self.examples) else "turn"
 
     @property
     def scales(self) -> frozenset[Scale]:
