@@ -244,6 +244,7 @@ def _card(scored: ScoredSet) -> dict[str, Any]:
         "dataset": rated.name,
         "title": rated.title,
         "rated": len(rated),
+        "single_ratings": int(np.isfinite(rated.single_ratings).sum()),
         "contexts": rated.clusters,
         "systems": len(rated.named_systems),
         "with_references": sum(any(map(visible, example.references)) for example in rated.examples),
