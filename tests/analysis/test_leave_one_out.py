@@ -15,9 +15,9 @@ from rejoinder.analysis.leave_one_out import (
     LEFT_OUT,
     SAME_SET,
     left_out,
-    left_out_chart,
+    left_out_answer,
     left_out_scores,
-    left_out_table,
+    left_out_section,
 )
 from rejoinder.analysis.pooled import OVER_SETS, SAME_LINES, over_sets
 from rejoinder.analysis.scored import RATERS, ScoredSet
@@ -32,6 +32,8 @@ from rejoinder.judges.learner import AnyLearner
 from rejoinder.judges.left_out import others, rated_lines, seen_scores, unseen_scores
 from rejoinder.judges.lines import RatedLines
 from rejoinder.judges.train import train_judge
+from rejoinder.report.layout import Chart
+from rejoinder.report.tables import Table
 from rejoinder.stats.resamples import mean_of_independent
 from rejoinder.stats.splits import fold_groups
 from rejoinder.text.vectors import read_vectors
@@ -198,10 +200,11 @@ def test_estimates_by_hand() -> None:
     assert same.n == 450 and same.value == pytest.approx(
         one(estimates, dataset=OVER_SETS, scorer=SAME_SET, statistic="pearson", group="").value
     )
-    table, chart = left_out_table(members, estimates), left_out_chart(members, estimates)
-    assert table is not None and [row[0] for row in table.texts] == ["one", "two", "three", OVER_SETS]
-    assert table.header[4] == "difference" and table.texts[-1][4].startswith(f"+{mean.value:.2f} [")
-    assert chart is not None and OVER_SETS in chart.label
+    chart, table = left_out_section(members, estimates).blocks
+    assert isinstance(table, Table) and [row[0] for row in table.texts] == ["one", "two", "three", OVER_SETS]
+    assert table.header[4] == "Pearson, difference" and table.texts[-1][4].startswith(f"+{mean.value:.2f} [")
+    assert f"a difference of {mean.value:.2f}" in left_out_answer(estimates)[0]
+    assert isinstance(chart, Chart) and OVER_SETS in chart.label
 
 
 def test_constant_scores_have_no_difference_but_a_reason() -> None:
@@ -213,7 +216,7 @@ def test_constant_scores_have_no_difference_but_a_reason() -> None:
     mean = one(estimates, dataset=OVER_SETS, scorer=SAME_SET, statistic="pearson", group="")
     assert mean.value == 1.0 and mean.n == 40
     _, nothing = measured(examples, np.full(80, np.nan), ratings)
-    assert one(nothing, dataset=OVER_SETS, scorer=SAME_SET, statistic="difference of pearson").reason
+    assert left_out_answer(nothing)[0].endswith("is unknown: no data set has a correlation.")
 
 
 def test_the_interval_of_a_mean_of_independent_estimates() -> None:
