@@ -22,7 +22,6 @@ from rejoinder.judges.lines import unlearnable
 from rejoinder.judges.many import FOLDS
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Section
-from rejoinder.report.sentences import sentences
 from rejoinder.report.tables import Column, pivot
 from rejoinder.report.written import count, interval
 from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
@@ -134,15 +133,6 @@ def _mean(statistic: str, rows: Sequence[FloatArray], measured: Sequence[Estimat
 def _labels(statistic: str) -> dict[str, Any]:
     """Return the labels of an estimate; a difference is to `LEFT_OUT`."""
     return {"statistic": statistic, "versus": LEFT_OUT if statistic.startswith("difference") else ""}
-
-
-def left_out_answer(estimates: Sequence[Estimate]) -> tuple[str, ...]:
-    """Return how well a judge does on data sets that it never saw, in a sentence."""
-    means = pick(estimates, dataset=OVER_SETS, group="")
-    gain = one(means, scorer=SAME_SET, statistic="difference of pearson")
-    unseen, seen = (one(means, scorer=name, statistic="pearson") for name in (LEFT_OUT, SAME_SET))
-    share = one(means, scorer=LEFT_OUT, statistic="share of the ceiling")
-    return sentences("analysis", "leave_one_out", unseen=unseen, seen=seen, gain=gain, share=share)
 
 
 def left_out_section(members: Sequence[ScoredSet], estimates: Sequence[Estimate]) -> Section:

@@ -19,8 +19,7 @@ from rejoinder.analysis.analyses import agreement_word, beyond_chance, raters
 from rejoinder.analysis.scored import RATERS, ScoredSet
 from rejoinder.estimates import Estimate, estimate_of, one, pick
 from rejoinder.report.charts import intervals
-from rejoinder.report.layout import Chart
-from rejoinder.report.sentences import sentences
+from rejoinder.report.layout import Chart, Section
 from rejoinder.report.tables import Column, Table, pivot
 from rejoinder.report.written import count, interval, number, pluralize
 from rejoinder.stats.correlation import mean_correlation, mean_over_parts, pearson
@@ -155,15 +154,12 @@ def on_same_lines(pool: ScoredSet, scores: Mapping[str, FloatArray]) -> list[Est
     return [*estimates, *(replace(mean, **SAME_LINES) for mean in means)]
 
 
-# sentences, tables and chart
+# tables and chart
 
 
-def over_sets_answer(pool: ScoredSet, estimates: Sequence[Estimate]) -> tuple[str, ...]:
-    """Return which of the scorers that were asked for is best on the same lines, if their lines differ."""
-    labels = {"dataset": OVER_SETS, "scorer": pool.asked, "statistic": "pearson"}
-    same = sorted(pick(estimates, **labels, **SAME_LINES), key=lambda row: -row.value)
-    differ = len({row.n for row in pick(estimates, **labels, group="") if row.known}) > 1
-    return sentences("analysis", "pooled", same=same if differ else [])
+def over_sets_section(pool: ScoredSet, estimates: Sequence[Estimate]) -> Section:
+    """Return the part of a page about all data sets."""
+    return Section("All data sets", [over_sets_table(pool, estimates), sets_table(pool, estimates)])
 
 
 def over_sets_table(pool: ScoredSet, estimates: Sequence[Estimate], *, brief: bool = False) -> Table | None:
@@ -188,12 +184,14 @@ def over_sets_table(pool: ScoredSet, estimates: Sequence[Estimate], *, brief: bo
     ]
     if brief:
         return pivot(rows, partial(_row, pool), columns[:4], heading="scorer", in_order=True)
-    common = next((row.n for row in rows if row.group and row.scorer in pool.scores), 0)
+    same = {
+        f" Same lines: the {count(row.n)} that all scorers score." for row in rows if row.group and row.scorer in shown
+    }
     caption = (
-        "Mean over data sets of the correlation with human ratings inside each; [low, high]: 95 % intervals, those of "
-        "Spearman and of shares from the intervals of the data sets (Zou and Donner 2008). Scorers differ in data sets "
-        f"and lines, because some lines lack what they read; same lines: the {count(common)} that all scorers score. By "
-        "chance: where 95 % of unrelated scorers fall. Ceiling: the highest correlation to expect of any scorer."
+        "Mean over data sets of the correlation with human ratings inside each. [low, high]: 95 % intervals, those of "
+        "Spearman and shares from the intervals of the data sets (Zou and Donner 2008). Scorers differ in data sets and "
+        f"lines, because some lines lack what they read.{''.join(same)} By chance: where 95 % of unrelated scorers fall. "
+        "Ceiling: the highest correlation to expect of any scorer."
     )
     title = "Means over data sets"
     return pivot(rows, partial(_row, pool), columns, heading="scorer", title=title, in_order=True, caption=caption)
