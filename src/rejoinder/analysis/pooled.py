@@ -184,14 +184,12 @@ def over_sets_table(pool: ScoredSet, estimates: Sequence[Estimate], *, brief: bo
     ]
     if brief:
         return pivot(rows, partial(_row, pool), columns[:4], heading="scorer", in_order=True)
-    same = {
-        f" Same lines: the {count(row.n)} that all scorers score." for row in rows if row.group and row.scorer in shown
-    }
+    same = {f" Same lines: the {count(row.n)} that all score." for row in rows if row.group and row.scorer in shown}
     caption = (
         "Mean over data sets of the correlation with human ratings inside each. [low, high]: 95 % intervals, those of "
-        "Spearman and shares from the intervals of the data sets (Zou and Donner 2008). Scorers differ in data sets and "
-        f"lines, because some lines lack what they read.{''.join(same)} By chance: where 95 % of unrelated scorers fall. "
-        "Ceiling: the highest correlation to expect of any scorer."
+        "Spearman and shares from the intervals of the data sets (Zou and Donner 2008). Scorers differ in data sets "
+        f"and lines, because some lines lack what they read.{''.join(same)} By chance: where 95 % of unrelated "
+        "scorers fall. Ceiling: the highest correlation to expect of any scorer."
     )
     title = "Means over data sets"
     return pivot(rows, partial(_row, pool), columns, heading="scorer", title=title, in_order=True, caption=caption)
