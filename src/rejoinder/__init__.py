@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.version import __version__
 
 if TYPE_CHECKING:
+    from rejoinder.analysis.study import study
     from rejoinder.annotation.collected import load_study
     from rejoinder.annotation.study import annotate
     from rejoinder.auditing.attack import Attack
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from rejoinder.data.read import examples_of, pairs_of, read, read_pairs
     from rejoinder.data.summary import describe
     from rejoinder.data.write import write
+    from rejoinder.documents.cards import listing, show
+    from rejoinder.documents.doctor import doctor
     from rejoinder.encoders import encode, load_encoder
     from rejoinder.errors import RejoinderError
     from rejoinder.example import Example, Pair, Rating, ReplySet
@@ -31,10 +34,7 @@ if TYPE_CHECKING:
     from rejoinder.meta.next_lines import next_lines
     from rejoinder.meta.preferences import study_pairs
     from rejoinder.meta.ratings import ratings
-    from rejoinder.meta.study import full_study, study
     from rejoinder.meta.training import train
-    from rejoinder.documents.cards import listing, show
-    from rejoinder.documents.doctor import doctor
     from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
     from rejoinder.responders.decoding import Decoding
     from rejoinder.responders.pretrain import pretrain
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from rejoinder.serving.run import serve
 
 _MODULES = {
+    "analysis.study": "study",
     "annotation.collected": "load_study",
     "annotation.study": "annotate",
     "auditing.attack": "Attack",
@@ -68,7 +69,6 @@ _MODULES = {
     "meta.next_lines": "next_lines",
     "meta.preferences": "study_pairs",
     "meta.ratings": "ratings",
-    "meta.study": "full_study study",
     "meta.training": "train",
     "report.cards": "listing show",
     "report.doctor": "doctor",
@@ -88,7 +88,7 @@ __all__ = [
     "Answer", "Attack", "Card", "Decoding", "Encoder", "Example", "Explanation", "Pair", "Rating", "RejoinderError",
     "Reply", "ReplySet", "Request", "Responder", "Scorer", "Scores", "__version__", "annotate", "answer", "audit",
     "cards", "compare", "contexts_of", "describe", "doctor", "encode", "estimate", "examples_of", "explain", "fit",
-    "full_study", "listing", "load_encoder", "load_responder", "load_scorer", "load_study", "metric", "next_lines",
+    "listing", "load_encoder", "load_responder", "load_scorer", "load_study", "metric", "next_lines",
     "pairs_of", "pretrain", "ratings", "read", "read_pairs", "reinforce", "relevance", "reply_sets_of", "request",
     "rerank", "respond", "reward", "score", "score_stream", "selftalk", "serve", "show", "study", "study_pairs",
     "train", "train_judge", "write",

@@ -13,6 +13,8 @@ from scipy.stats import mannwhitneyu
 
 from rejoinder.analysis.baselines import DATA_SET_MEAN
 from rejoinder.analysis.contrasts import contrasts, contrasts_table, rank_groups
+from rejoinder.analysis.disagreements import mistakes
+from rejoinder.analysis.labels import labels, labels_table
 from rejoinder.analysis.scored import RATERS, Analysis, Derived, ScoredSet
 from rejoinder.analysis.systems import systems, systems_table
 from rejoinder.data.rated import NO_SYSTEM, RatedSet
@@ -428,6 +430,8 @@ ANALYSES: tuple[tuple[Analysis, TableOf | None], ...] = (
     (contrasts, contrasts_table),
     (systems, systems_table),
     (length, length_table),
+    (labels, labels_table),
+    (mistakes, None),
 )
 """The analyses of a data set, each with its table. To add one, write a function and its table, and one line here."""
 DERIVED: tuple[Derived, ...] = (verdicts, shares_of_ceiling, rank_groups)

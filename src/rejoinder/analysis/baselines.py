@@ -93,10 +93,12 @@ def score_examples(
     return result
 
 
-def scorer_count(scorers: Sequence[ScorerLike] | None, datasets: Iterable[str | None]) -> int:
-    """Return how many scorers a study runs, baselines included."""
+def scorer_count(
+    scorers: Sequence[ScorerLike] | None, datasets: Iterable[str | None], *, baselines: bool = True
+) -> int:
+    """Return how many scorers a study runs, with or without the baselines."""
     names = choose_scorers(scorers, datasets).scorers
-    return len(names) + len(_baseline_names({str(name): None for name in names}))
+    return len(names) + (len(_baseline_names({str(name): None for name in names})) if baselines else 0)
 
 
 def kind_of(name: str, scores: Scores) -> Kind:

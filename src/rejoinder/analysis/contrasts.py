@@ -53,7 +53,7 @@ def contrasts(scored: ScoredSet) -> list[Estimate]:
         rows = scored.rows(*same_lines[0])
         for statistic in RANKED_BY:
             estimates += _differences(scored, statistic, names, same_lines, rows, swaps)
-        if not scored.rated.pooled:
+        if _is_one_set(scored, rows):  # there is no such test of a mean over data sets
             estimates += [_williams(scored, pair, rows) for pair in same_lines]
     places = {pair: place for place, pair in enumerate(pairs)}
     estimates.sort(key=lambda estimate: places[estimate.scorer, estimate.versus])
@@ -154,7 +154,7 @@ def _differences(
             continue
         drawn = _mean(draws[first] - draws[second])
         needed = None
-        if statistic == "pearson" and not rated.pooled:
+        if statistic == "pearson" and _is_one_set(scored, rows):
             x, y = (scored.scores[name][rows] for name in (first, second))
             needed = items_needed(pilot_of_correlations(x, y, rated.ratings[rows], rated.contexts[rows]))
         about |= {"value": test.value, "p": test.p if scored.sampling.resamples else NAN, "needed": needed}
@@ -171,6 +171,11 @@ def _williams(scored: ScoredSet, pair: Pair, rows: IntArray) -> Estimate:
     p = williams(first, second, between, len(rows))
     reason = "" if np.isfinite(first - second) else f"{len(rows)} lines have both scores, and no correlation"
     return Estimate(**scored.about(pair[0], rows, value=first - second, p=p, reason=reason, **about))
+
+
+def _is_one_set(scored: ScoredSet, rows: IntArray) -> bool:
+    """Return whether lines are of a single data set."""
+    return len(np.unique(scored.rated.sets[rows])) == 1
 
 
 def _mean(draws: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +10,16 @@ import numpy as np
 
 from rejoinder.analysis.analyses import ANALYSES, TableOf, analyse
 from rejoinder.analysis.baselines import ScoredExamples, kind_of, most_frequent, oracle_baselines, score_examples
+from rejoinder.analysis.disagreements import disagreements
+from rejoinder.analysis.leave_one_out import LEFT_OUT, SAME_SET, left_out, left_out_scores
+from rejoinder.analysis.pooled import over_sets
 from rejoinder.analysis.scored import Analysis, ScoredSet
-from rejoinder.data.rated import RatedSet, RatedSets, rated_sets, ratings_of
+from rejoinder.analysis.study_answer import answer, warnings
+from rejoinder.analysis.study_layout import Measured, layout
+from rejoinder.data.rated import RatedSet, rated_sets, ratings_of
 from rejoinder.data.rated_lines import may_be_the_rating
 from rejoinder.data.read import lines_of
-from rejoinder.data.shared_ids import refuse_copies
+from rejoinder.data.shared_ids import refuse_copies, shared_ids_said
 from rejoinder.errors import DataError, UsageError
 from rejoinder.estimates import Estimate
 from rejoinder.example import OVERALL, Example, Given, Pair
@@ -23,6 +28,7 @@ from rejoinder.report.results import About, Results
 from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import columns_of, listed
 from rejoinder.scoring.domain import DomainShare, domain_share, out_of_domain, out_on_average
+from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.parts import Workers
 from rejoinder.stats.resamples import FloatArray, Sampling
 from rejoinder.text.normalize import visible
@@ -78,7 +84,7 @@ def study(
             `leave_one_out` with fewer than two data sets, or not of overall ratings.
     """
     named = scorers if scorers is None or isinstance(scorers, Mapping) else listed(scorers)
-    sampling = Sampling.checked(resamples, seed)
+    sampling, analyses = Sampling.checked(resamples, seed), tuple(analyses)
     options = {"dimension": dimension, "resamples": resamples, "seed": seed, "drop_copies": drop_copies}
     examples, pairs = _lines(data, columns_of(named))
     if pairs:
@@ -89,22 +95,51 @@ def study(
         )
         shared = {"resamples": resamples, "seed": seed, "vectors": vectors, "workers": workers, "progress": progress}
         return study_pairs(pairs, named, **shared)
-    ratings = _usable_ratings(examples, dimension, drop_copies=drop_copies)
-    rated = rated_sets(examples, ratings, dimension)
+    # Fitting takes longest and can fail for want of scales, so it comes before any scoring.
+    held_out = (
+        left_out_scores(examples, leave_one_out, dimension=dimension, seed=seed, advance=progress)
+        if leave_one_out
+        else {}
+    )
+    rated = rated_sets(examples, _usable_ratings(examples, dimension, drop_copies=drop_copies), dimension)
     given = score_examples(examples, named, vectors, workers, progress)
+    if held_out:
+        given = given._replace(asked={**given.asked, LEFT_OUT: held_out[LEFT_OUT]})
     scores = {**given.scores, **oracle_baselines(rated, len(examples))}
     sets = [_scored_set(own, scores, given, examples, sampling) for own in rated.filled]
-    estimates: list[Estimate] = []
     pool = _scored_set(rated.pool, scores, given, examples, sampling, tuple(sets)) if rated.pool else None
-    for scored in [*sets, *([pool] if pool else [])]:
-        estimates += analyse(scored, analyses)
-        estimates += _shares_outside(scored, scores, given.scorers)
+    every = [*sets, *([pool] if pool else [])]
+    estimates = [estimate for scored in every for estimate in analyse(scored, analyses)]
+    estimates += [estimate for scored in every for estimate in _shares_outside(scored, scores, given.scorers)]
+    if pool:
+        estimates += _over_sets(pool, estimates, given.fitted, held_out)
+    about = _about(sets, scores, given, examples, options)
+    facts = {
+        "facts_warning": facts_warning(given.scorers),
+        "shared_ids": shared_ids_said(examples),
+        "withheld": given.withheld,
+    }
     return Results(
         command="study",
         estimates=tuple(estimates),
-        answer=("",),
-        about=_about(sets, scores, given, examples, options),
+        answer=answer(every[-1], estimates, about.scorers),
+        warnings=warnings(every, estimates, about.scorers, replies=len(examples), **facts),
+        cases=(cases := tuple(case for scored in sets for case in disagreements(scored))),
+        about=about,
+        layout=layout(Measured(sets, pool, estimates, analyses, about, cases)),
     )
+
+
+def _over_sets(
+    pool: ScoredSet, estimates: Sequence[Estimate], fitted: Collection[str], held_out: Mapping[str, Scores]
+) -> list[Estimate]:
+    """Return the means over data sets, and how judges agree that were fitted without each data set."""
+    if not held_out:
+        return over_sets(pool, estimates, fitted=fitted)
+    same_set = held_out[SAME_SET].values
+    beside = {SAME_SET: same_set[pool.rated.places]} if held_out[SAME_SET].scored.any() else {}
+    means = over_sets(pool, estimates, fitted=fitted, beside=beside)
+    return [*means, *left_out(pool.members, same_set, estimates)]
 
 
 def _scored_set(
@@ -188,6 +223,7 @@ def _about(
             "unscored": len(missing),
             "unscored_reason": most_frequent(missing),
             "fitted_on": list(given.fitted.get(name, ())),
+            "domain": given.scorers[name].card.domain if name in given.scorers else "",
         }
     return About(
         data=[_card(scored) for scored in sets],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rejoinder.cli.places import Reads, in_scorer
+from rejoinder.cli.places import Reads, Writes, in_scorer
 from rejoinder.cli.terminal import escaped_streams, unescaped
 from rejoinder.data.files import OnError as ReportError
 from rejoinder.data.read import raise_error
@@ -84,6 +84,11 @@ OnRay = Annotated[
         help="Score in the processes of a Ray cluster: HOST:PORT or auto; local starts one on this machine.",
         metavar="ADDRESS",
     ),
+]
+Figures = Annotated[
+    Path | None,
+    typer.Option("--figures", help="Also draw every chart into this folder, as SVG, PNG and PDF.", metavar="DIR"),
+    Writes(),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Decides every random choice.")]
 
