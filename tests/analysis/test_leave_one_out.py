@@ -163,7 +163,7 @@ def measured(
     about = {"scorer": RATERS, "statistic": "ceiling of pearson"}
     inside += [Estimate(dataset="one", value=0.8, **about), Estimate(dataset="three", value=0.5, **about)]
     gained = left_out(members, seen, inside)
-    return members, [*inside, *over_sets(pool, inside, beside={SAME_SET: seen[pool.rated.places]}), *gained]
+    return members, [*inside, *over_sets(pool, inside, also={SAME_SET: seen[pool.rated.places]}), *gained]
 
 
 def test_estimates_by_hand() -> None:

@@ -179,9 +179,9 @@ def test_judges_fitted_on_these_data_sets_are_not_compared() -> None:
     members, pool = scored_sets(lines, {"fitted": noisy(lines, 1, 0.1), "judge": noisy(lines, 2)})
     assert pool is not None
     inside = [estimate for member in members for estimate in analyse(member)]
-    beside = {"beside": noisy(lines, 3)}
-    estimates = over_sets(pool, inside, fitted=["fitted"], beside=beside)
-    assert {row.scorer for row in pick(estimates, group=SAME)} == {"judge", "beside", RATERS}
+    also = {"also": noisy(lines, 3)}
+    estimates = over_sets(pool, inside, fitted=["fitted"], also=also)
+    assert {row.scorer for row in pick(estimates, group=SAME)} == {"judge", "also", RATERS}
     assert {row.statistic for row in pick(estimates, scorer="fitted")} == {"pearson", "pearson by chance"}
 
 

@@ -1,4 +1,4 @@
-"""Leave one data set out: judges on a data set that they never saw, and on one of which they saw other conversations.
+"""Leave one data set out: judges on a data set that they were not fitted on, and with other conversations of it.
 
 Shapes: N examples, n lines of one data set, B resamples.
 """

@@ -42,7 +42,7 @@ def over_sets(
     estimates: Sequence[Estimate],
     *,
     fitted: Collection[str] = (),
-    beside: Mapping[str, FloatArray] | None = None,
+    also: Mapping[str, FloatArray] | None = None,
 ) -> list[Estimate]:
     """Return the means over the data sets of a pool, the best scorer first, with verdicts.
 
@@ -54,7 +54,7 @@ def over_sets(
         pool: the data sets.
         estimates: of all of its members.
         fitted: judges that were fitted on lines of these data sets.
-        beside: [N] scores by scorers that are only compared on the same lines.
+        also: [N] scores by scorers that are only compared on the same lines.
     """
     means = sorted((_mean(pool, name) for name in pool.scores), key=lambda mean: (not mean.known, -mean.value))
     chance = {mean.scorer: row for mean in means for row in _of_sets(pool, estimates, mean.scorer, "pearson by chance")}
@@ -65,7 +65,7 @@ def over_sets(
         *beyond_chance(means, {name: row.high for name, row in chance.items()}, pool),
         *chance.values(),
         *(mean for scorer, statistic in others for mean in _of_sets(pool, estimates, scorer, statistic)),
-        *(on_same_lines(pool, {name: pool.scores[name] for name in names} | dict(beside or {})) if names else []),
+        *(on_same_lines(pool, {name: pool.scores[name] for name in names} | dict(also or {})) if names else []),
     ]
 
 
