@@ -15,9 +15,8 @@ from rejoinder.analysis.leave_one_out import (
     LEFT_OUT,
     SAME_SET,
     left_out,
-    left_out_chart,
     left_out_scores,
-    left_out_table,
+    left_out_section,
 )
 from rejoinder.analysis.pooled import OVER_SETS, SAME_LINES, over_sets
 from rejoinder.analysis.scored import RATERS, ScoredSet
@@ -32,6 +31,8 @@ from rejoinder.judges.learner import AnyLearner
 from rejoinder.judges.left_out import others, rated_lines, seen_scores, unseen_scores
 from rejoinder.judges.lines import RatedLines
 from rejoinder.judges.train import train_judge
+from rejoinder.report.layout import Chart
+from rejoinder.report.tables import Table
 from rejoinder.stats.resamples import mean_of_independent
 from rejoinder.stats.splits import fold_groups
 from rejoinder.text.vectors import read_vectors
@@ -162,7 +163,7 @@ def measured(
     about = {"scorer": RATERS, "statistic": "ceiling of pearson"}
     inside += [Estimate(dataset="one", value=0.8, **about), Estimate(dataset="three", value=0.5, **about)]
     gained = left_out(members, seen, inside)
-    return members, [*inside, *over_sets(pool, inside, beside={SAME_SET: seen[pool.rated.places]}), *gained]
+    return members, [*inside, *over_sets(pool, inside, also={SAME_SET: seen[pool.rated.places]}), *gained]
 
 
 def test_estimates_by_hand() -> None:
@@ -198,10 +199,10 @@ def test_estimates_by_hand() -> None:
     assert same.n == 450 and same.value == pytest.approx(
         one(estimates, dataset=OVER_SETS, scorer=SAME_SET, statistic="pearson", group="").value
     )
-    table, chart = left_out_table(members, estimates), left_out_chart(members, estimates)
-    assert table is not None and [row[0] for row in table.texts] == ["one", "two", "three", OVER_SETS]
-    assert table.header[4] == "difference" and table.texts[-1][4].startswith(f"+{mean.value:.2f} [")
-    assert chart is not None and OVER_SETS in chart.label
+    chart, table = left_out_section(members, estimates).blocks
+    assert isinstance(table, Table) and [row[0] for row in table.texts] == ["one", "two", "three", OVER_SETS]
+    assert table.header[4] == "Pearson, difference" and table.texts[-1][4].startswith(f"+{mean.value:.2f} [")
+    assert isinstance(chart, Chart) and OVER_SETS in chart.label
 
 
 def test_constant_scores_have_no_difference_but_a_reason() -> None:
@@ -213,7 +214,8 @@ def test_constant_scores_have_no_difference_but_a_reason() -> None:
     mean = one(estimates, dataset=OVER_SETS, scorer=SAME_SET, statistic="pearson", group="")
     assert mean.value == 1.0 and mean.n == 40
     _, nothing = measured(examples, np.full(80, np.nan), ratings)
-    assert one(nothing, dataset=OVER_SETS, scorer=SAME_SET, statistic="difference of pearson").reason
+    gain = one(nothing, dataset=OVER_SETS, scorer=SAME_SET, statistic="difference of pearson")
+    assert gain.reason == "no data set has a correlation"
 
 
 def test_the_interval_of_a_mean_of_independent_estimates() -> None:

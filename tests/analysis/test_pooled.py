@@ -136,7 +136,9 @@ def test_every_scorer_is_compared_on_the_lines_that_all_score() -> None:
     assert table is not None and inside is not None
     rows = [row[0] for row in table.texts]
     assert rows[:2] == ["raters: ceiling", "raters: one rater"] and rows[-1] == "length (baseline)"
-    assert f"the {sum(map(len, same))} lines that all scorers score" in table.caption
+    assert f"the {sum(map(len, same))} that all score" in table.caption
+    brief = over_sets_table(pool, estimates, brief=True)
+    assert brief is not None and brief.header == ("scorer", "Pearson [low, high]", "agreement", "data sets", "n")
     assert inside.header == ("scorer", "mean [low, high]", "one", "two", "three")
     assert inside.texts[[row[0] for row in inside.texts].index("half")][-1] == "–"
     chart = over_sets_chart(pool, estimates)
@@ -177,9 +179,9 @@ def test_judges_fitted_on_these_data_sets_are_not_compared() -> None:
     members, pool = scored_sets(lines, {"fitted": noisy(lines, 1, 0.1), "judge": noisy(lines, 2)})
     assert pool is not None
     inside = [estimate for member in members for estimate in analyse(member)]
-    beside = {"beside": noisy(lines, 3)}
-    estimates = over_sets(pool, inside, fitted=["fitted"], beside=beside)
-    assert {row.scorer for row in pick(estimates, group=SAME)} == {"judge", "beside", RATERS}
+    also = {"also": noisy(lines, 3)}
+    estimates = over_sets(pool, inside, fitted=["fitted"], also=also)
+    assert {row.scorer for row in pick(estimates, group=SAME)} == {"judge", "also", RATERS}
     assert {row.statistic for row in pick(estimates, scorer="fitted")} == {"pearson", "pearson by chance"}
 
 

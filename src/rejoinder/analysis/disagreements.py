@@ -1,4 +1,4 @@
-"""The lines on which a scorer and the raters differ most, and counts of the replies that they judge in opposite ways."""
+"""The lines on which a scorer and the raters differ most, and counts of replies that they judge in opposite ways."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from rejoinder.analysis.scored import ScoredSet
 from rejoinder.data.scales import Scale
 from rejoinder.estimates import Estimate
 from rejoinder.report.layout import Case
+from rejoinder.report.written import percent
 from rejoinder.stats.resamples import FloatArray
 
 CASES = 2
@@ -63,38 +64,30 @@ def disagreements(scored: ScoredSet) -> list[Case]:
     return [case for name in scored.compared for case in _cases(scored, name)]
 
 
-def _cases(scored: ScoredSet, name: str) -> list[Case]:
+def _cases(scored: ScoredSet, scorer: str) -> list[Case]:
     """Return the cases of one scorer."""
-    rows = _usable(scored, name)
+    rows = _usable(scored, scorer)
     if not len(rows):
         return []
-    ratings, scores = scored.rated.ratings[rows], scored.scores[name][rows]
+    ratings, scores = scored.rated.ratings[rows], scored.scores[scorer][rows]
     differences = on_rating_scale(scores, ratings, _scale(scored)) - ratings
-    ranks = _ranks(ratings), _ranks(scores)
     order = np.argsort(differences, kind="stable")
     cases = []
     for place in (*order[: -CASES - 1 : -1].tolist(), *order[:CASES].tolist()):
         example = scored.rated.examples[rows[place]]
-        rating, score, above, higher = (float(array[place]) for array in (ratings, scores, *ranks))
-        values = {
-            "dataset": scored.name,
-            "scorer": name,
-            "id": example.id,
-            "system": example.system,
-            "rating": rating,
-            "score": score,
-            "difference": float(differences[place]),
-            "rating_rank": above,
-            "score_rank": higher,
-        }
+        numbers = (float(array[place]) for array in (ratings, scores, differences, _ranks(ratings), _ranks(scores)))
+        rating, score, difference, rating_rank, score_rank = numbers
         several = f" (first of {len(example.references)})" if len(example.references) > 1 else ""
         facts = (
-            f"rated {rating:.2f} (above {100 * above:.0f} % of the lines), "
-            f"score {score:.3f} (above {100 * higher:.0f} %). {', '.join(filter(None, [example.id, example.system]))}"
+            f"rated {rating:.2f} (above {percent(rating_rank)} of the lines), score {score:.3f} (above "
+            f"{percent(score_rank)}). {', '.join(filter(None, [example.id, example.system]))}"
         )
-        why = f"scored far {'above' if differences[place] > 0 else 'below'} the raters"
+        why = f"scored far {'above' if difference > 0 else 'below'} the raters"
         replies = [("Response", example.response), *((f"Reference{several}", text) for text in example.references[:1])]
-        cases.append(Case(why, facts, example.context, replies, group=name, values=values))
+        values = {name: getattr(example, name) for name in ("id", "system", "context", "response", "references")}
+        values |= {"dataset": scored.name, "scorer": scorer, "rating": rating, "score": score}
+        values |= {"difference": difference, "rating_rank": rating_rank, "score_rank": score_rank}
+        cases.append(Case(why, facts, example.context, replies, group=scorer, values=values))
     return cases
 
 

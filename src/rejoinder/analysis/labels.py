@@ -18,7 +18,7 @@ COUNTS = ("true pass", "false pass", "false fail", "true fail")
 
 def is_labelled(rated: RatedSet) -> bool:
     """Return whether ratings are labels: all are 0 or 1, on the scale from 0 to 1 or, with both of them, on none."""
-    on_scale = rated.scale == (0.0, 1.0) or (rated.scale is None and np.ptp(rated.ratings) > 0)
+    on_scale = rated.scale == (0.0, 1.0) or (rated.scale is None and bool(np.ptp(rated.ratings) > 0))
     return on_scale and not rated.pooled and _is_binary(rated.ratings)
 
 

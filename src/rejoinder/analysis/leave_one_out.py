@@ -1,11 +1,11 @@
-"""Leave one data set out: judges on a data set that they never saw, and on one of which they saw other conversations.
+"""Leave one data set out: judges on a data set that they were not fitted on, and with other conversations of it.
 
 Shapes: N examples, n lines of one data set, B resamples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,9 @@ from rejoinder.judges.left_out import rated_lines, seen_scores, unseen_scores
 from rejoinder.judges.lines import unlearnable
 from rejoinder.judges.many import FOLDS
 from rejoinder.report.charts import intervals
-from rejoinder.report.layout import Chart, Section
-from rejoinder.report.tables import Column, Table, pivot
-from rejoinder.report.written import count, interval, percent
+from rejoinder.report.layout import Section
+from rejoinder.report.tables import Column, pivot
+from rejoinder.report.written import count, interval
 from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
 from rejoinder.stats.correlation import Statistic, pearson, resampled
 from rejoinder.stats.resamples import IntArray, percentile_interval
@@ -99,7 +99,7 @@ def left_out(members: Sequence[ScoredSet], same_set: FloatArray, estimates: Sequ
         if reason:
             about = member.about(SAME_SET, lines, reason=reason)
             measured += [Estimate(**about, **_labels(statistic)) for statistic in _MEASURED[:-1]]
-    return [*measured, *(_mean(statistic, rows, measured) for statistic, rows in drawn.items())]
+    return [*measured, *(_mean(name, rows, measured) for name, rows in drawn.items() if rows or name != _MEASURED[-1])]
 
 
 def _draws(member: ScoredSet, values: FloatArray, lines: IntArray, ceiling: float) -> tuple[dict[str, FloatArray], str]:
@@ -110,8 +110,8 @@ def _draws(member: ScoredSet, values: FloatArray, lines: IntArray, ceiling: floa
             return {}, reason
     resamples, draws = member.resamples.at(lines), dict[str, FloatArray]()
     for name in _CORRELATIONS:
-        left_out, same_set = (resampled(name, scores, ratings, resamples) for scores in both)
-        draws |= {name: same_set, f"difference of {name}": same_set - left_out}
+        unseen, seen = (resampled(name, scores, ratings, resamples) for scores in both)
+        draws |= {name: seen, f"difference of {name}": seen - unseen}
     if ceiling > 0:
         draws["share of the ceiling"] = draws["pearson"] / ceiling
     return draws, ""
@@ -123,7 +123,7 @@ def _mean(statistic: str, rows: Sequence[FloatArray], measured: Sequence[Estimat
     contexts = sum(estimate.contexts for estimate in members)
     about: dict[str, Any] = {"dataset": OVER_SETS, "scorer": SAME_SET, **_labels(statistic), "contexts": contexts}
     if not rows:
-        return Estimate(**about, reason="no data set has a correlation and what else it takes")
+        return Estimate(**about, reason="no data set has a correlation")
     interval = percentile_interval(np.mean(rows, axis=0), contexts)
     method = f"{statistic}, mean over {len(rows)} data sets; {interval.method}"
     n = sum(estimate.n for estimate in members)
@@ -136,66 +136,39 @@ def _labels(statistic: str) -> dict[str, Any]:
 
 
 def left_out_section(members: Sequence[ScoredSet], estimates: Sequence[Estimate]) -> Section:
-    """Return the chart and the table of the two judges."""
-    return Section("One data set left out", [left_out_chart(members, estimates), left_out_table(members, estimates)])
-
-
-def left_out_table(members: Sequence[ScoredSet], estimates: Sequence[Estimate]) -> Table | None:
-    """Return a row for each data set, and the mean."""
-    titles = _titles(members)
-    columns = [Column("n", {"scorer": SAME_SET, "statistic": "pearson"}, lambda estimate: count(estimate.n))]
+    """Return a chart and a table of both judges, with a row for each data set and for the mean."""
+    titles = {**{member.name: member.rated.title for member in members}, OVER_SETS: OVER_SETS}
+    rows = pick(estimates, dataset=titles, scorer=(LEFT_OUT, SAME_SET), level=("turn", "dialogue"), group="")
+    rows.sort(key=lambda row: (list(titles).index(row.dataset), row.scorer == LEFT_OUT))
+    columns = [Column("n", {"scorer": SAME_SET, "statistic": "pearson"}, lambda row: count(row.n))]
     for name in _CORRELATIONS:
-        spare, title = name == "spearman", name.capitalize()
-        columns += [
-            Column(f"{title}, data set left out", {"scorer": LEFT_OUT, "statistic": name}, spare=spare),
-            Column(f"{title}, same data set", {"scorer": SAME_SET, "statistic": name}, spare=spare),
-            Column(
-                "difference",
-                {"scorer": SAME_SET, "statistic": f"difference of {name}"},
-                lambda gain: interval(gain, signed=True),
-                spare=spare,
-            ),
-        ]
-    for name, title in ((LEFT_OUT, "data set left out"), (SAME_SET, "same data set")):
-        labels = {"scorer": name, "statistic": "share of the ceiling"}
-        columns.append(Column(f"share of the ceiling, {title}", labels, lambda share: percent(share.value), spare=True))
-    return pivot(
-        _picked(members, estimates),
-        lambda estimate: titles[estimate.dataset],
-        columns,
-        heading="data set",
-        in_order=True,
-        caption=f"Data set left out: the judge was fitted on all other data sets, without lines of conversations that "
-        f"are in both. Same data set: it was fitted on other conversations of the data set as well, in {FOLDS} folds. "
-        "The encoder and the settings of both judges were tuned on some of these data sets. "
-        "[low, high]: 95 % intervals over contexts.",
-    )
-
-
-def left_out_chart(members: Sequence[ScoredSet], estimates: Sequence[Estimate]) -> Chart | None:
-    """Return the correlation of both judges in each data set: `LEFT_OUT` hollow, `SAME_SET` with its interval."""
-    picked = [estimate for estimate in _picked(members, estimates) if estimate.statistic == "pearson"]
-    picked.sort(key=lambda estimate: estimate.scorer == LEFT_OUT)
-    titles = _titles(members)
-    return intervals(
+        texts: dict[tuple[str, str], tuple[str, Callable[[Estimate], str]]] = {
+            (LEFT_OUT, name): ("data set left out", interval),
+            (SAME_SET, name): ("same data set", interval),
+            (SAME_SET, f"difference of {name}"): ("difference", lambda row: interval(row, signed=True)),
+        }
+        for (scorer, statistic), (title, write) in texts.items():
+            labels = {"scorer": scorer, "statistic": statistic}
+            columns.append(Column(f"{name.capitalize()}, {title}", labels, write, spare=name == "spearman"))
+    chart = intervals(
         "left-out",
-        picked,
-        row=lambda estimate: titles[estimate.dataset],
+        pick(rows, statistic="pearson"),
+        row=lambda row: titles[row.dataset],
         kinds=dict.fromkeys(titles.values(), "judge"),
         apart=(OVER_SETS,),
         xlabel="Pearson correlation with human ratings",
         caption="Hollow: the judge that never saw the data set. Filled: the judge that was fitted on other "
         "conversations of it as well.",
     )
-
-
-def _titles(members: Sequence[ScoredSet]) -> dict[str, str]:
-    """Return what people call each data set, and their mean last."""
-    return {**{member.name: member.rated.title for member in members}, OVER_SETS: OVER_SETS}
-
-
-def _picked(members: Sequence[ScoredSet], estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Return the estimates of both judges, in the order of the data sets."""
-    names = [*_titles(members)]
-    picked = pick(estimates, dataset=names, scorer=(LEFT_OUT, SAME_SET), level=("turn", "dialogue"), group="")
-    return sorted(picked, key=lambda estimate: names.index(estimate.dataset))
+    table = pivot(
+        rows,
+        lambda row: titles[row.dataset],
+        columns,
+        heading="data set",
+        in_order=True,
+        caption="Data set left out: the judge was fitted on all other data sets, without lines of conversations that "
+        f"are in both. Same data set: it was fitted on other conversations of the data set as well, in {FOLDS} folds. "
+        "The encoder and the settings of both judges were tuned on some of these data sets. [low, high]: 95 % "
+        "intervals over contexts.",
+    )
+    return Section("One data set left out", [chart, table])

@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from rejoinder.analysis.analyses import beyond_chance, raters
+from rejoinder.analysis.analyses import agreement_word, beyond_chance, raters
 from rejoinder.analysis.scored import RATERS, ScoredSet
-from rejoinder.estimates import NAN, Estimate, estimate_of, one, pick
+from rejoinder.estimates import Estimate, estimate_of, one, pick
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Chart, Section
 from rejoinder.report.tables import Column, Table, pivot
-from rejoinder.report.written import count, number, percent, pluralize
+from rejoinder.report.written import count, interval, number, pluralize
 from rejoinder.stats.correlation import mean_correlation, mean_over_parts, pearson
 from rejoinder.stats.resamples import FloatArray, IntArray, mean_of_independent
 
@@ -28,12 +29,12 @@ OVER_SETS = "mean over data sets"
 """The data set of these estimates."""
 SAME_LINES: Mapping[str, Any] = {"by": "lines", "group": "lines that all score"}
 """The labels of the estimates on the lines that every scorer scores."""
-_OF_RATERS = {
-    "ceiling of pearson": "ceiling",
-    "pearson of one rater": "one rater",
-    "spearman of one rater": "one rater",
+OF_RATERS = {
+    "ceiling of pearson": ("raters: ceiling", "pearson"),
+    "pearson of one rater": ("raters: one rater", "pearson"),
+    "spearman of one rater": ("raters: one rater", "spearman"),
 }
-_MOST_SETS = 6  # columns on a page of paper
+"""The limits that raters set: their row and column among the scorers."""
 
 
 def over_sets(
@@ -41,36 +42,30 @@ def over_sets(
     estimates: Sequence[Estimate],
     *,
     fitted: Collection[str] = (),
-    beside: Mapping[str, FloatArray] | None = None,
+    also: Mapping[str, FloatArray] | None = None,
 ) -> list[Estimate]:
     """Return the means over the data sets of a pool, the best scorer first, with verdicts.
 
     Judges that were fitted on some of these data sets seem closer to the raters than they are. So they have no means
-    but that of Pearson's correlation and are not compared on the same lines. Nor are scorers that cannot judge the
+    but that of Pearson's correlation and are not compared on the same lines, nor are scorers that cannot judge the
     lines.
 
     Args:
         pool: the data sets.
         estimates: of all of its members.
         fitted: judges that were fitted on lines of these data sets.
-        beside: [N] scores by scorers that are only compared on the same lines.
+        also: [N] scores by scorers that are only compared on the same lines.
     """
     means = sorted((_mean(pool, name) for name in pool.scores), key=lambda mean: (not mean.known, -mean.value))
-    bands = {mean.scorer: mean_chance(estimates, mean.scorer, pool) for mean in means}
-    chance = [
-        Estimate(**_about(pool, mean), statistic="pearson by chance", value=0.0, low=-half, high=half, method=method)
-        for mean in means
-        if np.isfinite(half := bands[mean.scorer])
-        for method in ["root of the summed squares of the data sets, over their number"]
-    ]
+    chance = {mean.scorer: row for mean in means for row in _of_sets(pool, estimates, mean.scorer, "pearson by chance")}
     names = [mean.scorer for mean in means if mean.known and mean.scorer in pool.compared and mean.scorer not in fitted]
     others = [(name, statistic) for name in names for statistic in ("spearman", "share of the ceiling")]
-    others += [(RATERS, statistic) for statistic in _OF_RATERS]
+    others += [(RATERS, statistic) for statistic in OF_RATERS]
     return [
-        *beyond_chance(means, bands, pool),
-        *chance,
-        *(mean for about in others for mean in _of_sets(pool, estimates, *about)),
-        *(on_same_lines(pool, {name: pool.scores[name] for name in names} | dict(beside or {})) if names else []),
+        *beyond_chance(means, {name: row.high for name, row in chance.items()}, pool),
+        *chance.values(),
+        *(mean for scorer, statistic in others for mean in _of_sets(pool, estimates, scorer, statistic)),
+        *(on_same_lines(pool, {name: pool.scores[name] for name in names} | dict(also or {})) if names else []),
     ]
 
 
@@ -85,35 +80,33 @@ def _mean(pool: ScoredSet, name: str) -> Estimate:
     return estimate_of(mean, **about, method=method, reason=mean.reason)
 
 
-def mean_chance(estimates: Sequence[Estimate], scorer: str, pool: ScoredSet) -> float:
-    """Return the chance level of a mean over independent data sets: squares add up, and each data set counts alike."""
-    members = [member.name for member in pool.members]
-    bands = pick(estimates, dataset=members, scorer=scorer, statistic="pearson by chance")
-    half = np.array([band.high for band in bands if np.isfinite(band.high)])
-    return float(np.sqrt((half**2).sum()) / len(half)) if len(half) else NAN
-
-
 def _of_sets(pool: ScoredSet, estimates: Sequence[Estimate], scorer: str, statistic: str) -> list[Estimate]:
-    """Return the mean of the estimates of independent data sets, whose interval follows from theirs; none without any.
+    """Return the mean of the estimates of the data sets that have one, whose interval follows from theirs; or nothing.
 
-    Data sets count in which the scorer has a correlation.
+    Data sets are independent, so squared widths add up, and each data set counts alike.
     """
-    levels = {member.name: member.level for member in pool.members}
-    own = pick(estimates, dataset=levels, scorer=scorer, statistic=statistic, group="")
-    own = [estimate for estimate in own if estimate.known and estimate.level == levels[estimate.dataset]]
-    if not own:
+    rows = [row for row in _inside(pool, estimates) if row.scorer == scorer and row.statistic == statistic]
+    if not rows:
         return []
-    mean = mean_of_independent(own)  # type: ignore[arg-type]
-    counts = {"n": sum(estimate.n for estimate in own), "contexts": sum(estimate.contexts for estimate in own)}
-    method = f"{statistic}, mean over {pluralize(len(own), 'data set')}; interval from those of the data sets"
-    about = {**_about(pool, own[0]), **counts, "statistic": statistic, "method": method, "seed": own[0].seed}
-    return [estimate_of(mean, **about)]
+    n, unscored, contexts = (sum(getattr(row, name) for row in rows) for name in ("n", "unscored", "contexts"))
+    about = {"dataset": OVER_SETS, "scorer": scorer, "level": pool.level, "statistic": statistic, "seed": rows[0].seed}
+    method = f"{statistic}, mean over {pluralize(len(rows), 'data set')}; interval from those of the data sets"
+    mean = mean_of_independent(rows)  # type: ignore[arg-type]
+    return [estimate_of(mean, **about, n=n, unscored=unscored, contexts=contexts, method=method)]
 
 
-def _about(pool: ScoredSet, estimate: Estimate) -> dict[str, Any]:
-    """Return the labels and counts of a mean like `estimate`."""
-    fields = ("scorer", "n", "unscored", "contexts")
-    return {"dataset": OVER_SETS, "level": pool.level, **{name: getattr(estimate, name) for name in fields}}
+def _inside(pool: ScoredSet, estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return the values of the data sets over all of their lines."""
+    levels = {member.name: member.level for member in pool.members}
+    rows = pick(estimates, dataset=levels, group="", versus="")
+    return [row for row in rows if row.known and row.level == levels[row.dataset]]
+
+
+def sets_of(pool: ScoredSet, estimates: Sequence[Estimate]) -> dict[str, int]:
+    """Return the number of data sets in which each scorer has a correlation; of raters, in which the limits exist."""
+    rows = [(row.scorer, row.statistic) for row in _inside(pool, estimates)]
+    counts = Counter(scorer for scorer, statistic in rows if statistic == "pearson")
+    return counts + Counter(OF_RATERS[name][0] for _, name in rows if OF_RATERS.get(name, ("", ""))[1] == "pearson")
 
 
 # the same lines
@@ -144,8 +137,7 @@ def on_same_lines(pool: ScoredSet, scores: Mapping[str, FloatArray]) -> list[Est
     common = common_lines(pool, scores)
     if not common:
         return []
-    places = np.concatenate([member.rated.places[rows] for member, rows in common])
-    rows = np.searchsorted(pool.rated.places, places)
+    rows = np.searchsorted(pool.rated.places, np.concatenate([member.rated.places[own] for member, own in common]))
     names = ", ".join(member.name for member, _ in common)
     resamples, estimates = pool.resamples.at(rows), []
     for name, values in scores.items():
@@ -158,7 +150,7 @@ def on_same_lines(pool: ScoredSet, scores: Mapping[str, FloatArray]) -> list[Est
         for member, own in common
     ]
     of_raters = [estimate for part in parts for estimate in raters(part)]
-    means = [mean for statistic in _OF_RATERS for mean in _of_sets(pool, of_raters, RATERS, statistic)]
+    means = [mean for statistic in OF_RATERS for mean in _of_sets(pool, of_raters, RATERS, statistic)]
     return [*estimates, *(replace(mean, **SAME_LINES) for mean in means)]
 
 
@@ -166,108 +158,78 @@ def on_same_lines(pool: ScoredSet, scores: Mapping[str, FloatArray]) -> list[Est
 
 
 def over_sets_section(pool: ScoredSet, estimates: Sequence[Estimate]) -> Section:
-    """Return the part of the page about all data sets."""
+    """Return the part of a page about all data sets."""
     return Section("All data sets", [over_sets_table(pool, estimates), sets_table(pool, estimates)])
 
 
 def over_sets_table(pool: ScoredSet, estimates: Sequence[Estimate], *, brief: bool = False) -> Table | None:
     """Return the means over data sets: of the raters, then of the scorers; `brief` is for a terminal."""
-    sets = sets_of(pool, estimates)
-    pearson = {"statistic": "pearson", "group": ""}
-    columns = [
-        Column("Pearson [low, high]", pearson),
-        Column("against chance", pearson, lambda mean: "" if mean.verdict == "undefined" else mean.verdict),
-        Column("data sets", pearson, lambda mean: count(sets[mean.scorer]), spare=True),
-        Column("n", pearson, lambda mean: count(mean.n), spare=True),
-        Column("Pearson, same lines", {"statistic": "pearson", **SAME_LINES}),
-        Column("by chance", {"statistic": "pearson by chance"}, lambda band: f"± {number(band.high)}", spare=True),
-        Column("Spearman [low, high]", {"statistic": "spearman", "group": ""}, spare=True),
-        Column("share of the ceiling", {"statistic": "share of the ceiling"}, lambda share: percent(share.value)),
+    means, sets = pick(estimates, dataset=OVER_SETS), sets_of(pool, estimates)
+    rows = [
+        replace(row, scorer=OF_RATERS[row.statistic][0], statistic=OF_RATERS[row.statistic][1])
+        for row in pick(means, scorer=RATERS, statistic=OF_RATERS)
     ]
-    rows = _rows(estimates)
+    shown = {name for name, kind in pool.kinds.items() if name in pool.asked or kind == "baseline"}
+    rows += [row for row in means if row.scorer in shown or not (brief or row.scorer == RATERS)]
+    whole = {"statistic": "pearson", "group": ""}
+    columns = [
+        Column("Pearson [low, high]", whole),
+        Column("agreement", whole, agreement_word),
+        Column("data sets", whole, lambda row: count(sets[row.scorer]), spare=True),
+        Column("n", whole, lambda row: count(row.n), spare=True),
+        Column("Pearson, same lines", {"statistic": "pearson", **SAME_LINES}),
+        Column("by chance", {"statistic": "pearson by chance"}, lambda row: f"±{number(row.high)}", spare=True),
+        Column("Spearman [low, high]", {"statistic": "spearman", "group": ""}, spare=True),
+        Column("share of the ceiling", {"statistic": "share of the ceiling"}, partial(interval, share=True)),
+    ]
     if brief:
-        wanted = {name for name in pool.scores if name in pool.asked or pool.kinds[name] == "baseline"}
-        rows = [row for row in rows if row.scorer in wanted or row.scorer not in pool.scores]
-    common = next((mean for mean in rows if mean.group == SAME_LINES["group"] and mean.scorer in pool.scores), None)
-    same = f" Same lines: the {count(common.n)} lines that all scorers score." if common else ""
-    return pivot(
-        rows,
-        lambda mean: _name(pool, mean.scorer),
-        columns[:4] if brief else columns,
-        heading="scorer",
-        title="" if brief else "Means over data sets",
-        in_order=True,
-        caption=""
-        if brief
-        else "Mean over data sets of the correlation with human ratings inside each; [low, high]: "
-        "95 % intervals, those of Spearman computed from the intervals of the data sets (Zou and Donner 2008). Scorers "
-        f"differ in data sets and lines, because some lines lack what they read.{same} By chance: 95 % of unrelated "
-        "scorers reach no more. Ceiling: the highest correlation to expect of any scorer. One rater: a rater against "
-        "the mean of the others.",
+        return pivot(rows, partial(_row, pool), columns[:4], heading="scorer", in_order=True)
+    same = {f" Same lines: the {count(row.n)} that all score." for row in rows if row.group and row.scorer in shown}
+    caption = (
+        "Mean over data sets of the correlation with human ratings inside each. [low, high]: 95 % intervals, those of "
+        "Spearman and shares from the intervals of the data sets (Zou and Donner 2008). Scorers differ in data sets "
+        f"and lines, because some lines lack what they read.{''.join(same)} By chance: where 95 % of unrelated "
+        "scorers fall. Ceiling: the highest correlation to expect of any scorer."
     )
+    title = "Means over data sets"
+    return pivot(rows, partial(_row, pool), columns, heading="scorer", title=title, in_order=True, caption=caption)
 
 
 def sets_table(pool: ScoredSet, estimates: Sequence[Estimate]) -> Table | None:
     """Return Pearson's correlation inside each data set, and the mean."""
-    names = {OVER_SETS: "mean [low, high]"} | {member.name: member.rated.title for member in pool.members}
-    picked = pick(
-        estimates, dataset=names, scorer=pool.scores, level=("turn", "dialogue"), statistic="pearson", group=""
-    )
+    titles = {OVER_SETS: "mean [low, high]"} | {member.name: member.rated.title for member in pool.members}
+    rows = pick(estimates, dataset=OVER_SETS, scorer=pool.scores, statistic="pearson", group="")
+    rows += [row for row in _inside(pool, estimates) if row.statistic == "pearson"]
+    caption = "Pearson correlation with human ratings inside each data set. Means over different data sets are not "
     return pivot(
-        sorted(picked, key=lambda estimate: estimate.dataset != OVER_SETS),
-        lambda estimate: _name(pool, estimate.scorer),
-        [
-            Column(title, {"dataset": name, "versus": ""}, spare=place > _MOST_SETS)
-            for place, (name, title) in enumerate(names.items())
-        ],
+        rows,
+        partial(_row, pool),
+        [Column(title, {"dataset": name}, spare=place > 6) for place, (name, title) in enumerate(titles.items())],
         heading="scorer",
         title="Inside each data set",
         in_order=True,
-        caption="Pearson correlation with human ratings inside each data set, and its mean. Means over different data "
-        "sets are not comparable: compare the columns.",
+        caption=f"{caption}comparable: compare the columns.",
     )
 
 
 def over_sets_chart(pool: ScoredSet, estimates: Sequence[Estimate]) -> Chart | None:
     """Return the means of all scorers that can judge the lines, with the ceiling and one rater."""
-    means = pick(estimates, dataset=OVER_SETS, scorer=pool.scores, statistic="pearson", group="")
-    bands = pick(estimates, dataset=OVER_SETS, scorer=pool.scores, statistic="pearson by chance")
+    means = pick(estimates, dataset=OVER_SETS, group="")
+    rows = [row for row in pick(means, scorer=pool.scores, statistic="pearson") if row.scorer not in pool.outside]
+    limits = {"ceiling": "ceiling of pearson", "one rater": "pearson of one rater"}
     return intervals(
         "scorers",
-        [mean for mean in means if mean.scorer not in pool.outside],
+        rows,
         kinds=pool.kinds,
-        bands={band.scorer: band.high for band in bands},
-        marks={
-            text: one(estimates, dataset=OVER_SETS, scorer=RATERS, statistic=statistic, group="")
-            for statistic, text in list(_OF_RATERS.items())[:2]
-        },
+        bands={row.scorer: row.high for row in pick(means, statistic="pearson by chance")},
+        marks={text: one(means, scorer=RATERS, statistic=statistic) for text, statistic in limits.items()},
         apart=[name for name in pool.scores if name not in pool.asked or pool.kinds[name] == "baseline"],
         xlabel="Pearson correlation with human ratings, mean over data sets",
+        caption="Grey: where 95 % of scorers fall that are unrelated to the ratings.",
     )
 
 
-def sets_of(pool: ScoredSet, estimates: Sequence[Estimate]) -> dict[str, int]:
-    """Return the number of data sets in which each scorer has a correlation; of raters, of those with the statistic."""
-    levels = {member.name: member.level for member in pool.members}
-    known = [row for row in pick(estimates, dataset=levels, group="") if row.known and row.level == levels[row.dataset]]
-    counts = Counter(row.scorer for row in known if row.statistic == "pearson")
-    return counts + Counter(
-        f"raters: {_OF_RATERS[row.statistic]}" for row in known if row.statistic in list(_OF_RATERS)[:2]
-    )
-
-
-def _rows(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Return the means as rows of a table: the raters first, with what corresponds to a correlation of a scorer."""
-    means = pick(estimates, dataset=OVER_SETS)
-    of_raters = [
-        replace(mean, scorer=f"raters: {_OF_RATERS[mean.statistic]}", statistic=statistic)
-        for mean in pick(means, scorer=RATERS, statistic=_OF_RATERS)
-        for statistic in ["spearman" if mean.statistic.startswith("spearman") else "pearson"]
-    ]
-    return [*of_raters, *(mean for mean in means if mean.scorer != RATERS)]
-
-
-def _name(pool: ScoredSet, scorer: str) -> str:
-    """Return the name of a row; a baseline is called one."""
-    kind = pool.kinds.get(scorer, "")
-    return f"{scorer} ({kind})" if "baseline" in kind else scorer
+def _row(pool: ScoredSet, estimate: Estimate) -> str:
+    """Return the name of the row of an estimate."""
+    kind = pool.kinds.get(estimate.scorer, "")
+    return f"{estimate.scorer} ({kind})" if "baseline" in kind else estimate.scorer

@@ -137,8 +137,8 @@ def _over_sets(
     if not held_out:
         return over_sets(pool, estimates, fitted=fitted)
     same_set = held_out[SAME_SET].values
-    beside = {SAME_SET: same_set[pool.rated.places]} if held_out[SAME_SET].scored.any() else {}
-    means = over_sets(pool, estimates, fitted=fitted, beside=beside)
+    also = {SAME_SET: same_set[pool.rated.places]} if held_out[SAME_SET].scored.any() else {}
+    means = over_sets(pool, estimates, fitted=fitted, also=also)
     return [*means, *left_out(pool.members, same_set, estimates)]
 
 
