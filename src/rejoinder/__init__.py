@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from rejoinder.judges.train import train_judge
     from rejoinder.meta.compare import compare
     from rejoinder.meta.estimate import estimate
-    from rejoinder.meta.fitting import fit
+    from rejoinder.analysis.fit import fit
     from rejoinder.meta.next_lines import next_lines
     from rejoinder.meta.preferences import study_pairs
     from rejoinder.meta.ratings import ratings
     from rejoinder.meta.study import full_study, study
-    from rejoinder.meta.training import train
+    from rejoinder.analysis.train import train
     from rejoinder.documents.cards import listing, show
     from rejoinder.documents.doctor import doctor
     from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
@@ -64,12 +64,12 @@ _MODULES = {
     "judges.train": "train_judge",
     "meta.compare": "compare",
     "meta.estimate": "estimate",
-    "meta.fitting": "fit",
+    "analysis.fit": "fit",
     "meta.next_lines": "next_lines",
     "meta.preferences": "study_pairs",
     "meta.ratings": "ratings",
     "meta.study": "full_study study",
-    "meta.training": "train",
+    "analysis.train": "train",
     "report.cards": "listing show",
     "report.doctor": "doctor",
     "responder": "Answer Reply Request Responder answer request",
