@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.version import __version__
 
 if TYPE_CHECKING:
+    from rejoinder.analysis.fit import fit
+    from rejoinder.analysis.train import train
     from rejoinder.annotation.collected import load_study
     from rejoinder.annotation.study import annotate
     from rejoinder.auditing.attack import Attack
+    from rejoinder.auditing.listing import listing
     from rejoinder.auditing.relevance import relevance
     from rejoinder.auditing.reply_sets import reply_sets_of
     from rejoinder.auditing.run import audit
@@ -27,25 +30,25 @@ if TYPE_CHECKING:
     from rejoinder.judges.train import train_judge
     from rejoinder.meta.compare import compare
     from rejoinder.meta.estimate import estimate
-    from rejoinder.analysis.fit import fit
     from rejoinder.meta.next_lines import next_lines
     from rejoinder.meta.preferences import study_pairs
     from rejoinder.meta.ratings import ratings
     from rejoinder.meta.study import full_study, study
-    from rejoinder.analysis.train import train
-    from rejoinder.documents.cards import listing, show
-    from rejoinder.documents.doctor import doctor
     from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
     from rejoinder.responders.decoding import Decoding
     from rejoinder.responders.pretrain import pretrain
     from rejoinder.scorer import Card, Encoder, Explanation, Scorer, Scores, metric
+    from rejoinder.scoring.cards import show
     from rejoinder.scoring.catalog import cards, explain, load_responder, load_scorer, score
+    from rejoinder.scoring.doctor import doctor
     from rejoinder.scoring.replies import contexts_of, respond
     from rejoinder.scoring.scoring import score_stream
     from rejoinder.scoring.selftalk import selftalk
     from rejoinder.serving.run import serve
 
 _MODULES = {
+    "analysis.fit": "fit",
+    "analysis.train": "train",
     "annotation.collected": "load_study",
     "annotation.study": "annotate",
     "auditing.attack": "Attack",
@@ -64,12 +67,10 @@ _MODULES = {
     "judges.train": "train_judge",
     "meta.compare": "compare",
     "meta.estimate": "estimate",
-    "analysis.fit": "fit",
     "meta.next_lines": "next_lines",
     "meta.preferences": "study_pairs",
     "meta.ratings": "ratings",
     "meta.study": "full_study study",
-    "analysis.train": "train",
     "report.cards": "listing show",
     "report.doctor": "doctor",
     "responder": "Answer Reply Request Responder answer request",
