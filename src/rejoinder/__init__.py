@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.version import __version__
 
 if TYPE_CHECKING:
+    from rejoinder.analysis.fit import fit
     from rejoinder.analysis.study import study
+    from rejoinder.analysis.train import train
     from rejoinder.annotation.collected import load_study
     from rejoinder.annotation.study import annotate
     from rejoinder.auditing.attack import Attack
+    from rejoinder.auditing.listing import listing
     from rejoinder.auditing.relevance import relevance
     from rejoinder.auditing.reply_sets import reply_sets_of
     from rejoinder.auditing.run import audit
@@ -30,23 +33,24 @@ if TYPE_CHECKING:
     from rejoinder.judges.train import train_judge
     from rejoinder.meta.compare import compare
     from rejoinder.meta.estimate import estimate
-    from rejoinder.meta.fitting import fit
     from rejoinder.meta.next_lines import next_lines
-    from rejoinder.meta.preferences import study_pairs
     from rejoinder.meta.ratings import ratings
-    from rejoinder.meta.training import train
     from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
     from rejoinder.responders.decoding import Decoding
     from rejoinder.responders.pretrain import pretrain
     from rejoinder.scorer import Card, Encoder, Explanation, Scorer, Scores, metric
+    from rejoinder.scoring.cards import show
     from rejoinder.scoring.catalog import cards, explain, load_responder, load_scorer, score
+    from rejoinder.scoring.doctor import doctor
     from rejoinder.scoring.replies import contexts_of, respond
     from rejoinder.scoring.scoring import score_stream
     from rejoinder.scoring.selftalk import selftalk
     from rejoinder.serving.run import serve
 
 _MODULES = {
+    "analysis.fit": "fit",
     "analysis.study": "study",
+    "analysis.train": "train",
     "annotation.collected": "load_study",
     "annotation.study": "annotate",
     "auditing.attack": "Attack",
@@ -65,11 +69,8 @@ _MODULES = {
     "judges.train": "train_judge",
     "meta.compare": "compare",
     "meta.estimate": "estimate",
-    "meta.fitting": "fit",
     "meta.next_lines": "next_lines",
-    "meta.preferences": "study_pairs",
     "meta.ratings": "ratings",
-    "meta.training": "train",
     "report.cards": "listing show",
     "report.doctor": "doctor",
     "responder": "Answer Reply Request Responder answer request",
@@ -90,7 +91,7 @@ __all__ = [
     "cards", "compare", "contexts_of", "describe", "doctor", "encode", "estimate", "examples_of", "explain", "fit",
     "listing", "load_encoder", "load_responder", "load_scorer", "load_study", "metric", "next_lines",
     "pairs_of", "pretrain", "ratings", "read", "read_pairs", "reinforce", "relevance", "reply_sets_of", "request",
-    "rerank", "respond", "reward", "score", "score_stream", "selftalk", "serve", "show", "study", "study_pairs",
+    "rerank", "respond", "reward", "score", "score_stream", "selftalk", "serve", "show", "study",
     "train", "train_judge", "write",
 ]
 # fmt: on

@@ -140,10 +140,13 @@ STATISTICS = frozenset(
         *("true pass", "false pass", "true fail", "false fail", "no verdict", "accuracy", "TPR", "TNR", "AUC"),
         # comparison of systems, preferences
         *("difference", "win rate", "loss rate", "tie rate", "replies worse"),
+        # preference pairs
+        *("difference of accuracy", "accuracy of one rater"),
         # means from few ratings
         *("mean rating, ratings only", "power", "effective ratings", "ratings needed"),
         # learned judges
-        *("gain in pearson", "gain in spearman"),
+        *("gain in pearson", "gain in spearman", "gain in accuracy"),
+        *("spearman within systems", "gain in pearson within systems", "gain in spearman within systems"),
         # audit
         *("share fooled", "drop of the score"),
     }
