@@ -20,7 +20,6 @@ from rejoinder.judges.views.learner import ViewsLearner, boxed_material
 from rejoinder.judges.views.lines import NO_LINE, Spoilt, ViewLines
 from rejoinder.judges.views.own import source_called
 from rejoinder.judges.views.views import Views
-from rejoinder.meta.agreement import Agreement
 from rejoinder.report.results import Results
 from rejoinder.scorer import FloatArray, Scorer
 from rejoinder.stats.figure import Figure
@@ -61,7 +60,7 @@ class Compared(NamedTuple):
     added: tuple[str, ...]
     mean: Figure
     within: float
-    each: dict[str, tuple[Agreement, Agreement]]
+    each: dict[str, tuple[Estimate, Estimate]]
     defended: bool = False
 
 

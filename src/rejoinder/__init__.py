@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.version import __version__
 
 if TYPE_CHECKING:
+    from rejoinder.analysis.fit import fit
+    from rejoinder.analysis.study import study
+    from rejoinder.analysis.train import train
     from rejoinder.annotation.collected import load_study
     from rejoinder.annotation.study import annotate
     from rejoinder.auditing.attack import Attack
@@ -26,12 +29,8 @@ if TYPE_CHECKING:
     from rejoinder.judges.train import train_judge
     from rejoinder.meta.compare import compare
     from rejoinder.meta.estimate import estimate
-    from rejoinder.meta.fitting import fit
     from rejoinder.meta.next_lines import next_lines
-    from rejoinder.meta.preferences import study_pairs
     from rejoinder.meta.ratings import ratings
-    from rejoinder.meta.study import full_study, study
-    from rejoinder.meta.training import train
     from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
     from rejoinder.responders.decoding import Decoding
     from rejoinder.responders.pretrain import pretrain
@@ -45,6 +44,9 @@ if TYPE_CHECKING:
     from rejoinder.serving.run import serve
 
 _MODULES = {
+    "analysis.fit": "fit",
+    "analysis.study": "study",
+    "analysis.train": "train",
     "annotation.collected": "load_study",
     "annotation.study": "annotate",
     "auditing.attack": "Attack",
@@ -61,12 +63,8 @@ _MODULES = {
     "judges.train": "train_judge",
     "meta.compare": "compare",
     "meta.estimate": "estimate",
-    "meta.fitting": "fit",
     "meta.next_lines": "next_lines",
-    "meta.preferences": "study_pairs",
     "meta.ratings": "ratings",
-    "meta.study": "full_study study",
-    "meta.training": "train",
     "report.cards": "listing show",
     "report.doctor": "doctor",
     "responder": "Answer Reply Request Responder answer request",
@@ -85,9 +83,9 @@ __all__ = [
     "Answer", "Attack", "Card", "Decoding", "Encoder", "Example", "Explanation", "Pair", "Rating", "RejoinderError",
     "Reply", "Request", "Responder", "Scorer", "Scores", "__version__", "annotate", "answer", "audit",
     "cards", "compare", "contexts_of", "describe", "doctor", "encode", "estimate", "examples_of", "explain", "fit",
-    "full_study", "listing", "load_encoder", "load_responder", "load_scorer", "load_study", "metric", "next_lines",
+    "listing", "load_encoder", "load_responder", "load_scorer", "load_study", "metric", "next_lines",
     "pairs_of", "pretrain", "ratings", "read", "read_pairs", "reinforce", "request",
-    "rerank", "respond", "reward", "score", "score_stream", "selftalk", "serve", "show", "study", "study_pairs",
+    "rerank", "respond", "reward", "score", "score_stream", "selftalk", "serve", "show", "study",
     "train", "train_judge", "write",
 ]
 # fmt: on
