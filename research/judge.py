@@ -24,7 +24,6 @@ from rejoinder.judges.views.lines import Spoilt
 from rejoinder.report.results import Results
 from rejoinder.scorer import FloatArray, Scorer, Scores, Signature
 from rejoinder.stats.correlation import mean_correlation
-from rejoinder.stats.figure import Figure
 from rejoinder.stats.resamples import IntArray, Resamples
 from research.asked import RELEVANCE, Asked, Takes, files_of
 from research.domain import Measured, measure
@@ -107,9 +106,9 @@ class Found:
     written: int
     corpora: Sequence[str]
     unseen: Sequence[Unseen]
-    mean: Figure
-    undefended: Figure
-    seen: Figure
+    mean: Estimate
+    undefended: Estimate
+    seen: Estimate
     attacks: Mapping[str, Results]
     relevance: Sequence[Estimate]
     domain: Measured
@@ -171,13 +170,13 @@ def taught(asked: Asked, examples: Sequence[Example], every: int = 1) -> list[Sp
     return written(read_reply_sets(*files), examples, every)
 
 
-def mean_over_sets(lines: RatedLines, scores: FloatArray, seed: int) -> Figure:
+def mean_over_sets(lines: RatedLines, scores: FloatArray, seed: int) -> Estimate:
     """The mean over data sets of Spearman's correlation inside each; copies of a reference left out."""
     kept = ranked(lines) & np.isfinite(scores)
     return mean_correlation("spearman", scores[kept], lines.ratings[kept], *_resampled(lines, kept, seed))
 
 
-def ahead_over_sets(lines: RatedLines, first: FloatArray, second: FloatArray, seed: int) -> Figure:
+def ahead_over_sets(lines: RatedLines, first: FloatArray, second: FloatArray, seed: int) -> Estimate:
     """How much higher that mean is of the `first` scores than of the `second`, on the same lines and resamples."""
     kept = ranked(lines) & np.isfinite(first) & np.isfinite(second)
     resampled = _resampled(lines, kept, seed)

@@ -22,7 +22,6 @@ from rejoinder.judges.views.own import source_called
 from rejoinder.judges.views.views import Views
 from rejoinder.report.results import Results
 from rejoinder.scorer import FloatArray, Scorer
-from rejoinder.stats.figure import Figure
 from research.asked import RELEVANCE, Asked, Takes, named
 from research.judge import ATTACKED, RELEVANT, SETS, agreements, attacked, mean_over_sets, taught, there
 from research.judge_folds import blind, left_out, mean_within, undefended
@@ -58,7 +57,7 @@ class Compared(NamedTuple):
     """
 
     added: tuple[str, ...]
-    mean: Figure
+    mean: Estimate
     within: float
     each: dict[str, tuple[Estimate, Estimate]]
     defended: bool = False

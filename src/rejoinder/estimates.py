@@ -149,7 +149,14 @@ STATISTICS = frozenset(
         *("gain in pearson", "gain in spearman", "gain in accuracy"),
         *("spearman within systems", "gain in pearson within systems", "gain in spearman within systems"),
         # audit
-        *("evaluator reliability error", "share fooled", "share scored better", "ratio of spreads", "conicity", "spread of vectors"),
+        *(
+            "evaluator reliability error",
+            "share fooled",
+            "share scored better",
+            "ratio of spreads",
+            "conicity",
+            "spread of vectors",
+        ),
         *("length of vectors", "sd of scores, share of the scale", "sd of ratings, share of the scale"),
         *("partial correlation given the rating", "points of score for a step"),
         *("pearson with the original score", "spearman with the original score"),

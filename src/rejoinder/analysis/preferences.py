@@ -290,7 +290,7 @@ def _estimates(part: _PairSet, asked: Sequence[str], reasons: Mapping[str, str],
         elif not mean.n:
             continue
         why = f"{pluralize(unscored, 'pair')} without two scores, most often: {reasons.get(scorer)}" if unscored else ""
-        about = {"dataset": part.name, "level": "pair", "unscored": unscored, "contexts": mean.clusters, **labels}
+        about = {"dataset": part.name, "level": "pair", "unscored": unscored, "contexts": mean.contexts, **labels}
         estimates[place] = estimate_of(mean, **about, method=method, seed=sampling.seed, reason=why or mean.reason)
         if scorer in asked:
             families.setdefault((labels["statistic"], labels.get("group", "")), []).append(place)
