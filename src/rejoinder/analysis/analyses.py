@@ -122,8 +122,7 @@ def _inside(scored: ScoredSet, scorer: str, rows: IntArray, groups: IntArray, **
     """Return the mean Pearson correlation of a scorer inside groups of lines."""
     values, ratings = scored.scores[scorer][rows], scored.rated.ratings[rows]
     result = within(values, ratings, renumbered(groups), scored.resamples.at(rows))
-    method = f"mean of {result.parts}; {result.method}" if result.parts else ""
-    return estimate_of(result, **scored.about(scorer, rows, method=method, **more))
+    return estimate_of(result, **scored.about(scorer, rows, **more))
 
 
 def by_chance(scored: ScoredSet) -> list[Estimate]:

@@ -74,10 +74,9 @@ def _mean(pool: ScoredSet, name: str) -> Estimate:
     rows = pool.rows(name)
     mean = mean_over_parts(pool.draws("pearson", name, rows, inside=True), pool.resamples.at(rows).size)
     about = pool.about(name, rows, dataset=OVER_SETS, statistic="pearson")
-    if not mean.parts:
+    if not mean.known:
         return Estimate(**about, reason="no data set has a correlation")
-    method = f"pearson, mean over {pluralize(mean.parts, 'data set')}; {mean.method}"
-    return estimate_of(mean, **about, method=method, reason=mean.reason)
+    return estimate_of(mean, **about, method=f"pearson in each data set, {mean.method}", reason=mean.reason)
 
 
 def _of_sets(pool: ScoredSet, estimates: Sequence[Estimate], scorer: str, statistic: str) -> list[Estimate]:

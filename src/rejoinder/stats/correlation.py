@@ -375,7 +375,8 @@ def mean_over_parts(draws: FloatArray, clusters: int) -> Estimate:
         return Estimate()
     with np.errstate(invalid="ignore"):
         means = np.nansum(known, axis=0) / np.isfinite(known).sum(axis=0)
-    return replace(percentile_interval(means, clusters), p=two_sided(means, clusters))
+    interval = percentile_interval(means, clusters)
+    return replace(interval, p=two_sided(means, clusters), method=f"mean of {len(known)}; {interval.method}")
 
 
 def mean_correlations(
