@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from rejoinder.data.files import OnError as ReportError
     from rejoinder.data.part_folder import PartFolder
     from rejoinder.data.read import How
+    from rejoinder.data.write import Put
     from rejoinder.example import Example
     from rejoinder.scorer import Scorer
     from rejoinder.scoring.scoring import ScoredLine, Summary
@@ -138,8 +139,9 @@ def command(
     replies. -o may be given several times.
     """
     from rejoinder.scoring.catalog import load_scorers
-    from rejoinder.scoring.report import ScoreReport, lines_table
+    from rejoinder.scoring.report import ScoreReport
     from rejoinder.scoring.scoring import Summary, score_lines
+    from rejoinder.scoring.terminal import lines_table
 
     outs = out or []
     to_stdout = not outs or Path("-") in outs
@@ -161,7 +163,9 @@ def command(
         progress("scoring", streaming=streaming) as advance,
         workers(count, ray) as pool,
     ):
-        reading = how(columns, input_format, turns, [*(scorers or []), *(f"column:{key}" for key in by or [])], scale=scale)
+        reading = how(
+            columns, input_format, turns, [*(scorers or []), *(f"column:{key}" for key in by or [])], scale=scale
+        )
         reading["rows"] = any(_is_table(path, as_format) for path in outs or [Path("-")])
         lines = score_lines(
             _read(files, parts, level, report_error, reading),
@@ -180,7 +184,8 @@ def command(
             else:
                 deque(stream, maxlen=0)
             if report is not None and any(summary.scored for summary in summaries.values()):
-                report.save(*filter(_is_report, outs), command_line=shlex.join(["rejoinder", *sys.argv[1:]]))
+                command_line = shlex.join(["rejoinder", *sys.argv[1:]])
+                report.save(*filter(_is_report, outs), command_line=command_line, files=files)
     _tell_summary(summaries, table, streaming=streaming)
 
 
@@ -220,8 +225,8 @@ def _tell_summary(summaries: Mapping[str, Summary], table: str, *, streaming: bo
     Raises:
         NothingScored: not a single line has a score.
     """
-    from rejoinder.scoring.report import domain_lines, summary_table
     from rejoinder.scoring.scoring import require_some
+    from rejoinder.scoring.terminal import domain_lines, summary_table
 
     if not streaming:
         tell(table + summary_table(summaries, width()))
@@ -286,7 +291,7 @@ def _written(
     from rejoinder.data.write import format_of, open_writer
 
     with ExitStack() as stack:
-        sinks = [(parts.put, False)] if parts else []
+        sinks: list[tuple[Put, bool]] = [(parts.put, False)] if parts else []
         for path in [] if parts else itertools.filterfalse(_is_report, places):
             kind = "csv" if as_format is Format.CSV else "jsonl" if as_format else format_of(path)
             sinks.append((stack.enter_context(open_writer(path, kind)), _is_table(path, as_format)))

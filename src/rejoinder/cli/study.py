@@ -32,8 +32,8 @@ from rejoinder.errors import UsageError
 from rejoinder.example import OVERALL, Example, Pair
 
 if TYPE_CHECKING:
-    from rejoinder.meta import FullStudy, PairStudy
     from rejoinder.documents.document import Document
+    from rejoinder.meta import FullStudy, PairStudy
 
 _MORE = "More: {}-o report.html for a page with everything"
 
@@ -91,10 +91,10 @@ def command(
     disagree.
     """
     from rejoinder.data.read import read_lines
-    from rejoinder.meta.preferences import apart
     from rejoinder.documents.data import json_text
     from rejoinder.documents.files import require_writable, write_document
     from rejoinder.documents.terminal import terminal
+    from rejoinder.meta.preferences import apart
 
     for path in out or []:
         require_writable(path)
@@ -157,9 +157,9 @@ def _of_pairs(pairs: Sequence[Pair], names: list[str] | None, given: dict[str, A
 
 def _document(found: FullStudy | PairStudy, command: str) -> Document:
     """The report of a study."""
-    from rejoinder.meta import FullStudy
     from rejoinder.documents.preferences import preferences
     from rejoinder.documents.study import study
+    from rejoinder.meta import FullStudy
 
     return study(found, command) if isinstance(found, FullStudy) else preferences(found, command)
 

@@ -27,7 +27,12 @@ def of_scoring(key: str, value: Any) -> bool:
 def are_earlier_notes(record: Mapping[str, Any]) -> bool:
     """Return whether the `notes` of a line are warnings of an earlier version: by scorers that signed the line."""
     notes, signatures = record.get(NOTES), record.get("signatures")
-    return isinstance(signatures, Mapping) and _are_warnings(notes) and {*notes} <= {*signatures}
+    return (
+        isinstance(notes, Mapping)
+        and isinstance(signatures, Mapping)
+        and _are_warnings(notes)
+        and not {*notes} - {*signatures}
+    )
 
 
 def are_intervals(value: Any) -> TypeGuard[Mapping[str, list[float]]]:

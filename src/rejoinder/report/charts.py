@@ -281,6 +281,7 @@ def curve(
     ylabel: str = "",
     null: float | None = None,
     caption: str = "",
+    x: Callable[[str], Any] = float,
 ) -> Chart | None:
     """Return values with intervals over the numbers in `group`, a line for each scorer; None without a known value.
 
@@ -291,9 +292,10 @@ def curve(
         ylabel: what is measured.
         null: the value by chance.
         caption: what there is to see.
+        x: from `group` to a place on the axis: `date.fromisoformat` for dates.
     """
     series: dict[str, list[Estimate]] = {}
-    for estimate in sorted(estimates, key=lambda estimate: float(estimate.group)):
+    for estimate in sorted(estimates, key=lambda estimate: x(estimate.group)):
         if estimate.known:
             series.setdefault(estimate.scorer, []).append(estimate)
     if not series:
@@ -302,7 +304,7 @@ def curve(
     def draw(width: int) -> Figure:
         figure, axes = _axes(width, 280 + _LINE * (len(series) if len(series) > 1 else 0))
         for place, (text, points) in enumerate(series.items()):
-            look, at = _SERIES[place % len(_SERIES)], [float(point.group) for point in points]
+            look, at = _SERIES[place % len(_SERIES)], [x(point.group) for point in points]
             color, fill = _COLORS[look.color], _COLORS["paper" if look.hollow else look.color]
             axes.fill_between(at, *np.transpose([point.ends for point in points]), color=color, alpha=0.15, linewidth=0)
             axes.plot(
@@ -311,7 +313,10 @@ def curve(
         if null is not None:
             axes.axhline(null, color=_COLORS["soft"], linewidth=0.9, linestyle=_STROKES[1])
         axes.set(xlabel=_plain(xlabel), ylabel=_plain(ylabel))
-        axes.xaxis.set_major_locator(_ticks(8 if width >= WIDE else 4))
+        if x is float:
+            axes.xaxis.set_major_locator(_ticks(8 if width >= WIDE else 4))
+        else:
+            _date_axis(axes, 8 if width >= WIDE else 4)
         if len(series) > 1:
             figure.legend(loc="outside lower left", borderpad=0)
         return figure
@@ -402,6 +407,15 @@ def _ticks(most: int) -> Any:
     from matplotlib.ticker import MaxNLocator
 
     return MaxNLocator(most, steps=[1, 2, 5, 10])
+
+
+def _date_axis(axes: Axes, most: int) -> None:
+    """Put at most so many ticks on an axis of dates."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator(minticks=2, maxticks=most)  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
 
 
 def _mark(axes: Axes, text: str, mark: Estimate, bottom: float, y: float) -> None:

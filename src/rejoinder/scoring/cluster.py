@@ -104,7 +104,7 @@ class Cluster:
         """End a task that is not needed any more."""
         self._ray.cancel(ticket, force=True)
 
-    def close(self, *, now: bool) -> None:
+    def close(self, *, now: bool) -> None:  # noqa: ARG002 - tasks are ended one by one
         """Forget the jobs."""
         self._jobs.clear()
 

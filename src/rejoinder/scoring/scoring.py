@@ -9,7 +9,16 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from rejoinder.data.examples import to_record
-from rejoinder.data.scored_keys import EXPLAINED, INTERVALS, NOTES, SCORED, WARNINGS, WORST, are_earlier_notes, of_scoring
+from rejoinder.data.scored_keys import (
+    EXPLAINED,
+    INTERVALS,
+    NOTES,
+    SCORED,
+    WARNINGS,
+    WORST,
+    are_earlier_notes,
+    of_scoring,
+)
 from rejoinder.errors import DataError
 from rejoinder.example import ROW, Example
 from rejoinder.scorer import (
@@ -138,9 +147,9 @@ class ScoredLine(NamedTuple):
     def record(self, *, table: bool = True) -> dict[str, Any]:
         """Return the line to write: id, scores, reasons for missing ones, warnings, signatures, the input's keys.
 
-        `intervals`, `explained` and `worst_turns` are there too if there are any. What an earlier run wrote stays, but for
-        scorers of this run; its `notes`, as earlier versions called the warnings, become `warnings`. A key of the user's
-        own with one of these names is written back as `input_NAME`.
+        `intervals`, `explained` and `worst_turns` are there too if there are any. What an earlier run wrote stays, but
+        for scorers of this run; its `notes`, as earlier versions called the warnings, become `warnings`. A key of the
+        user's own with one of these names is written back as `input_NAME`.
 
         Args:
             table: whether a row of a table keeps its own columns.
@@ -148,7 +157,7 @@ class ScoredLine(NamedTuple):
         record = to_record(self.example)
         table_row: Mapping[str, Any] | None = record.pop(ROW, None)
         before = record.pop(NOTES) if are_earlier_notes(record) else None
-        beside = {INTERVALS: self._intervals(), EXPLAINED: self._explained(), WORST: self._worst()}
+        beside = {INTERVALS: self._intervals(), EXPLAINED: self._explained(), WORST: self.worst()}
         for key in (WARNINGS, *(key for key, value in beside.items() if value)):
             if record.get(key) is not None and not of_scoring(key, record[key]):
                 record[f"input_{key}"] = record.pop(key)
@@ -159,7 +168,8 @@ class ScoredLine(NamedTuple):
             earlier[key] = {name: value for name, value in earlier[key].items() if name not in self.results}
         values = {name: self.value(name) for name in self.results}
         added = {
-            "scores": earlier["scores"] | {name: None if math.isnan(value) else value for name, value in values.items()},
+            "scores": earlier["scores"]
+            | {name: None if math.isnan(value) else value for name, value in values.items()},
             "unscored": earlier["unscored"]
             | {name: scores.reasons[self.row] for name, scores in self.results.items() if self.row in scores.reasons},
             WARNINGS: earlier[WARNINGS]
@@ -179,7 +189,7 @@ class ScoredLine(NamedTuple):
     def _explained(self) -> dict[str, Any]:
         return {name: {"base": why.base, "moved": dict(why.moved)} for name, why in self.explained.items()}
 
-    def _worst(self) -> dict[str, Any]:
+    def worst(self) -> dict[str, Any]:
         """Return the worst turns by scorer, where the score is of a conversation."""
         return {
             name: [turn._asdict() for turn in scores.details[self.row][WORST]]
@@ -232,8 +242,8 @@ def score_stream(
     """Yield one record for each example, in order: what `rejoinder score` writes (see `ScoredLine.record`).
 
     Args:
-        examples: any iterable; 512 of them are in memory at a time. Scores that they carry from an earlier run stay, but
-            for those that are given anew.
+        examples: any iterable; 512 of them are in memory at a time. Scores that they carry from an earlier run stay,
+            but for those that are given anew.
         summaries: one fresh `Summary` for each scorer, by the name that it has in the records; filled as the stream is
             read.
         explain: whether records say what moved each score, of the scorers that explain them.

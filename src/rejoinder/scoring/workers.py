@@ -1,8 +1,8 @@
 """Scoring in parts: in this process, in one process for each core, or in a Ray cluster.
 
 A stream is scored in parts of 512 lines. Wherever it has more than one part, matrices are multiplied on one thread. So
-scores do not depend on where a part is scored. A worker loads the scorers by name; no scorer and no code is sent. Results
-come in the order of the input, and few parts are in memory at a time.
+scores do not depend on where a part is scored. A worker loads the scorers by name; no scorer and no code is sent.
+Results come in the order of the input, and few parts are in memory at a time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, islice
@@ -55,6 +55,7 @@ AHEAD = 4  # parts for each worker that are read and not written yet
 ATTEMPTS = 3  # workers that a part may end
 MOST = 8  # processes, unless the user asks for more: each takes 160 MB with the bundled judge
 PAYS = 0.5  # seconds for the first part; below that, reading and writing take most of the time
+FOLLOWING = 3  # parts after it; for fewer, starting a process takes longer than scoring them here
 
 
 class ScoredPart(NamedTuple):
@@ -178,8 +179,8 @@ class Workers:
     The first part is always scored in this process, so that few lines never wait for a process to start.
 
     Args:
-        count: how many processes. `auto` takes one for each core, at most eight, if the first part took half a second or
-            more, and only for scorers that have a name of their own. 1 scores here.
+        count: how many processes. `auto` takes one for each core, at most eight, if the first part took half a second
+            or more and three parts follow, and only for scorers that have a name of their own. 1 scores here.
         engine: other processes, instead of those of this machine.
         note: is told that a worker ended.
 
@@ -226,12 +227,19 @@ class Workers:
             scored = score_part(scorers, first, explain=explain)
             pays = bool(sent) and self._pays(time.monotonic() - began)
             yield scored
-            if pays and (second := next(stream, None)) is not None:
-                yield from self._elsewhere(scorers, sent, asked, chain([second], stream))
+            ahead = list(islice(stream, self._least)) if pays else []
+            rest = chain(ahead, stream)
+            if pays and len(ahead) == self._least:
+                yield from self._elsewhere(scorers, sent, asked, rest)
             else:
-                yield from (score_part(scorers, part, explain=explain, several=True) for part in stream)
+                yield from (score_part(scorers, part, explain=explain, several=True) for part in rest)
         for scorer in scorers.values():
             finish(scorer)
+
+    @property
+    def _least(self) -> int:
+        """How many parts have to follow the first one, for other processes to pay."""
+        return 1 if self._asked_for else FOLLOWING
 
     def _pays(self, seconds: float) -> bool:
         """Return whether to use other processes, where the first part took so long."""
@@ -273,8 +281,8 @@ def _plain(scorer: Scorer) -> Scorer:
 def _is_sent(name: str, *, asked_for: bool) -> bool:
     """Return whether other processes can use a scorer.
 
-    One that asks an endpoint stays here: it waits for the answers, and counts their costs. Others with a prefix may have a
-    state, a program or gigabytes of weights, so they are sent only if the user asks for workers.
+    One that asks an endpoint stays here: it waits for the answers, and counts their costs. Others with a prefix may
+    have a state, a program or gigabytes of weights, so they are sent only if the user asks for workers.
     """
     prefix = name.partition(":")[0] if ":" in name else ""
     if not name or prefix in {entry.key for entry in ENDPOINTS}:
