@@ -22,7 +22,7 @@ from rejoinder.analysis.pooled import OVER_SETS, SAME_LINES, over_sets
 from rejoinder.analysis.scored import RATERS, ScoredSet
 from rejoinder.data.rated import ratings_of
 from rejoinder.encoders import AverageEncoder
-from rejoinder.errors import DataError, UsageError
+from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate, one, pick
 from rejoinder.example import Example
 from rejoinder.judges.bilinear.fit import FitOptions
@@ -231,19 +231,6 @@ def test_one_data_set_and_other_dimensions_are_refused() -> None:
         left_out_scores(sets({"one": 40}))
     with pytest.raises(UsageError, match="judges are fitted on overall ratings"):
         left_out_scores(sets(), dimension="relevance")
-
-
-def test_fitting_fails_before_anything_is_scored(learner: AnyLearner) -> None:
-    calls: list[int] = []
-
-    def scorer(examples: list[Example]) -> list[float]:
-        calls.append(len(examples))
-        return [0.0] * len(examples)
-
-    examples = [replace(example, scales={}) for example in sets({"one": 40, "two": 40})]
-    with pytest.raises(DataError, match="scale"):
-        rejoinder.study(examples, [scorer], leave_one_out=learner, resamples=0)
-    assert calls == []
 
 
 def test_the_judge_is_a_scorer_of_the_study(learner: AnyLearner) -> None:
