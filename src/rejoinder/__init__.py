@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from rejoinder.data.read import examples_of, pairs_of, read, read_pairs
     from rejoinder.data.summary import describe
     from rejoinder.data.write import write
-    from rejoinder.documents.cards import listing, show
-    from rejoinder.documents.doctor import doctor
     from rejoinder.encoders import encode, load_encoder
     from rejoinder.errors import RejoinderError
     from rejoinder.example import Example, Pair, Rating, ReplySet
@@ -54,6 +52,7 @@ _MODULES = {
     "annotation.collected": "load_study",
     "annotation.study": "annotate",
     "auditing.attack": "Attack",
+    "auditing.listing": "listing",
     "auditing.relevance": "relevance",
     "auditing.reply_sets": "reply_sets_of",
     "auditing.run": "audit",
@@ -71,13 +70,13 @@ _MODULES = {
     "meta.estimate": "estimate",
     "meta.next_lines": "next_lines",
     "meta.ratings": "ratings",
-    "report.cards": "listing show",
-    "report.doctor": "doctor",
     "responder": "Answer Reply Request Responder answer request",
     "responders.decoding": "Decoding",
     "responders.pretrain": "pretrain",
     "scorer": "Card Encoder Explanation Scorer Scores metric",
+    "scoring.cards": "show",
     "scoring.catalog": "cards explain load_responder load_scorer score",
+    "scoring.doctor": "doctor",
     "scoring.replies": "contexts_of respond",
     "scoring.scoring": "score_stream",
     "scoring.selftalk": "selftalk",
