@@ -1,0 +1,386 @@
+"""`ratings`: how much raters agree, whose ratings count, and one rating a line from them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rejoinder.analysis.aggregation import Aggregated, Aggregation, aggregate
+from rejoinder.analysis.agreement_of_raters import SHUFFLES, agreement, by_chance
+from rejoinder.analysis.raters import (
+    CHECK,
+    FEWEST_SHARED,
+    Attention,
+    Raters,
+    attention_of,
+    left_out,
+    project_ratings,
+    raters_of,
+    unified_names,
+)
+from rejoinder.analysis.ratings_layout import layout
+from rejoinder.analysis.scored import RATERS
+from rejoinder.analysis.stand_in import EPSILON, MEAN_RATING, calibrated, stand_in
+from rejoinder.data.examples import to_record
+from rejoinder.data.formats.annotation import is_project
+from rejoinder.data.rated import NO_SYSTEM, RatedSet, rated_sets
+from rejoinder.data.rated_lines import may_be_the_rating
+from rejoinder.data.read import examples_of
+from rejoinder.data.shared_ids import refuse_again
+from rejoinder.data.values import is_number
+from rejoinder.errors import DataError, UsageError
+from rejoinder.estimates import LEVEL, Estimate, Verdict, estimate_of, pick
+from rejoinder.example import OVERALL, Example, Given, Rating
+from rejoinder.report.layout import Case
+from rejoinder.report.results import About, Results
+from rejoinder.report.sentences import sentences
+from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, ignore, run
+from rejoinder.scoring.catalog import choose_scorers, columns_of, listed, load_scorers
+from rejoinder.scoring.dialogue import as_rated
+from rejoinder.scoring.domain import advice, domain_share, out_of_domain
+from rejoinder.scoring.explained import facts_warning
+from rejoinder.stats.agreement import WEIGHTINGS, Weighting
+from rejoinder.stats.resamples import FloatArray, Sampling, percentile_interval, renumbered
+
+ASIDE = "set_aside"
+"""The key under which a line keeps the ratings that do not count, each with the reason."""
+_FEW_VALUES = 11  # of which shares are shown
+_DISAGREEMENTS = 5  # lines quoted
+
+
+def ratings(
+    examples: Given,
+    scorers: Iterable[ScorerLike] | ScorerLike = (),
+    *,
+    dimension: str = OVERALL,
+    aggregation: Aggregation = "mean",
+    share: float = 1.0,
+    min_kappa: float | None = None,
+    kappa: Weighting = "quadratic",
+    attention: Mapping[str, Attention] | None = None,
+    epsilon: float = EPSILON,
+    resamples: int = 1000,
+    seed: int = 0,
+    vectors: str | Path | None = None,
+    progress: Advance = ignore,
+) -> Results:
+    """Return how much the raters of each data set agree, and the lines with one rating each, as `layout.lines`.
+
+    Raters who miss an attention check (a line with the key `check`, whose rating is known) do not count, nor do those
+    whose kappa with the others is below `min_kappa`: they are listed, and their ratings are set aside. If no rater is
+    named, nobody is left out.
+
+    Args:
+        examples: N examples in any form that `examples_of` takes, some with single ratings; or the folder of a rating
+            project of `annotate`.
+        scorers: as for `study`; the alternative annotator test decides whether each can replace a rater.
+        dimension: of the ratings.
+        aggregation: how the ratings of a line become one, see `analysis.aggregation.aggregate`.
+        share: of the lines, the most certain, that get a rating if a model makes them; 1 for all.
+        min_kappa: the least kappa; None leaves nobody out for disagreeing. With it, the results show the effect that
+            the rule has by chance alone.
+        kappa: how disagreements are weighted in it.
+        attention: checks and times of raters that are known from elsewhere, by name.
+        epsilon: how much better than a scorer a rater must be, 0 to 1.
+        resamples: number of resamples; 0 gives no intervals.
+        seed: of the draws, 0 or more.
+        vectors: file of word vectors for scorers that need them; None takes the bundled ones.
+        progress: called during scoring with the number of lines done.
+
+    Raises:
+        DataError: no line has a single rating; an id occurs twice; scales differ and one is missing; no ratings are
+            left for a model.
+        UsageError: an option is out of range.
+    """
+    if min_kappa is not None and (not is_number(min_kappa) or not min_kappa <= 1):
+        raise UsageError(f"min_kappa is {min_kappa!r}, expected a number up to 1")
+    if kappa not in WEIGHTINGS:
+        raise UsageError(f"kappa is {kappa!r}, expected one of {', '.join(WEIGHTINGS)}")
+    if not is_number(epsilon) or not 0 <= epsilon <= 1:
+        raise UsageError(f"epsilon is {epsilon!r}, expected a number from 0 to 1")
+    options: dict[str, Any] = {"dimension": dimension, "aggregation": aggregation, "share": share}
+    options |= {"min_kappa": min_kappa, "kappa": kappa, "epsilon": epsilon, "resamples": resamples, "seed": seed}
+    sampling, scorers = Sampling.checked(resamples, seed), listed(scorers)
+    known, joined, kept = dict(attention or {}), list[list[str]](), list[list[str]]()
+    if isinstance(examples, (str, Path)) and is_project(examples):
+        lines, raters = project_ratings(examples)
+        known = {**raters, **known}
+    else:
+        lines = list(examples_of(examples, keep=columns_of(scorers)))
+    if not known:
+        lines, joined, kept = unified_names(lines)
+    checks, lines = ([line for line in lines if (CHECK in line.extra) is wanted] for wanted in (True, False))
+    refuse_again(lines)
+    means = _single_means(lines, dimension)
+    loaded = load_scorers(scorers, vectors=vectors)
+    scored = {
+        name: (scorer, run(as_rated(scorer, lines), lines, progress=progress)) for name, scorer in loaded.items()
+    }
+    known = {**attention_of(checks, dimension), **known}
+    sets = [_RatedSet.of(rated, options, sampling, known, scored) for rated in rated_sets(lines, means, dimension).filled]
+    result = list(lines)
+    for part in sets:
+        for place, line in zip(part.places, part.lines, strict=True):
+            result[place] = line
+    estimates = tuple(row for part in sets for row in part.estimates)
+    fitted = choose_scorers(scorers, [line.dataset for line in lines]).fitted
+    counts = {"lines": len(lines), "checks": len(checks), "unrated": int(np.isnan(means).sum())}
+    about = About([part.data for part in sets], _scorers(scored, fitted), options, counts)
+    facts = {"estimates": estimates, "about": about, "joined": joined, "kept": kept, "mean_rating": MEAN_RATING}
+    facts |= {"shuffles": SHUFFLES, "scorers": list(loaded), "upside_down": _upside_down(estimates)}
+    warnings = [sentence for part in sets for sentence in part.warnings]
+    results = Results(
+        command="ratings",
+        estimates=estimates,
+        answer=sentences("analysis", "ratings", **facts),
+        warnings=tuple(filter(None, [*warnings, facts_warning(loaded), *sentences("analysis", "ratings_notes", **facts)])),
+        cases=tuple(case for part in sets for case in part.cases),
+        about=about,
+    )
+    return replace(results, layout=layout(results, list(map(to_record, result))))
+
+
+def _single_means(lines: Sequence[Example], dimension: str) -> FloatArray:
+    """Return [N] the mean of the single ratings of each line, NaN without any.
+
+    Raises:
+        DataError: no line has a single rating.
+    """
+    rated = [[rating.value for rating in line.ratings if rating.dimension == dimension] for line in lines]
+    if any(rated):
+        return np.array([round(sum(values) / len(values), 9) if values else np.nan for values in rated])
+    others = ", ".join(sorted({rating.dimension for line in lines for rating in line.ratings}))
+    remedy = f"Choose one of the rated dimensions ({others}), or add" if others else "Add"
+    remedy += f' "ratings": {{"{dimension}": [3, 4]}}, "raters": ["ann", "bob"] to each rated line'
+    where = ", ".join(dict.fromkeys(line.where.rpartition(":")[0] for line in lines if line.where))
+    problem = f'none of {len(lines)} lines has a single rating in "{dimension}"'
+    raise DataError(problem, remedy + may_be_the_rating(lines), where=where)
+
+
+def _scorers(
+    scored: Mapping[str, tuple[Scorer, Scores]], fitted: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, Any]]:
+    """Return the facts about the scorers; the last is the baseline."""
+    facts: dict[str, dict[str, Any]] = {
+        name: {
+            "kind": scorer.card.kind,
+            "asked": True,
+            "signature": scores.signature.fields,
+            "warnings": dict(scores.warning_counts),
+            "unscored": dict(Counter(scores.reasons.values())),
+            "fitted": list(fitted.get(name, ())),
+        }
+        for name, (scorer, scores) in scored.items()
+    }
+    return facts | ({MEAN_RATING: {"kind": "oracle baseline", "asked": False}} if facts else {})
+
+
+def _upside_down(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """Return the correlations of raters who rate high what the others rate low: one such rater lowers all agreement.
+
+    Intervals are wider for more raters: of 60 who guess, one or two have an interval below 0 by chance.
+    """
+    rows = [row for row in pick(estimates, statistic="spearman", versus="") if row.rater and row.n >= FEWEST_SHARED]
+    tests = Counter(row.dataset for row in rows if row.known)
+    edge = NormalDist().inv_cdf(1 - LEVEL / 2)
+
+    def upper(row: Estimate) -> float:
+        return row.value + (row.high - row.value) * NormalDist().inv_cdf(1 - LEVEL / 2 / tests[row.dataset]) / edge
+
+    return [row for row in rows if row.known and upper(row) < 0]
+
+
+class _RatedSet(NamedTuple):
+    """The results of a data set: estimates, facts, quoted lines, warnings, and all lines with their places."""
+
+    estimates: list[Estimate]
+    data: dict[str, Any]
+    cases: list[Case]
+    warnings: list[str]
+    lines: list[Example]
+    places: list[int]
+
+    @classmethod
+    def of(
+        cls,
+        rated: RatedSet,
+        options: Mapping[str, Any],
+        sampling: Sampling,
+        attention: Mapping[str, Attention],
+        scored: Mapping[str, tuple[Scorer, Scores]],
+    ) -> _RatedSet:
+        """Return the results of a data set."""
+        raters, (least, weighting) = raters_of(rated), (options["min_kappa"], options["kappa"])
+        out = left_out(raters, attention, least, weighting)
+        counting, counts = raters.without(list(out)), raters.count()
+        rng = sampling.generator(rated.name, "models of raters")
+        made = aggregate(counting, options["aggregation"], rng=rng, share=options["share"])
+        values = np.unique(raters.ratings[raters.present]).tolist()
+        values = values if len(values) <= _FEW_VALUES else []
+        labels: dict[str, Any] = {"dataset": rated.name, "scorer": RATERS}
+        by_rater = [
+            Estimate(**labels, statistic="competence", rater=name, n=int(counts[raters.names.index(name)]), value=value)
+            for name, value in made.competence.items()
+        ] + [
+            Estimate(**labels, statistic="seconds", rater=name, by="quantile", group=f"{part:g}", n=len(took), value=took_)
+            for name in raters.names
+            if (took := attention.get(name, Attention()).seconds)
+            for part in (0.5, 0.1)
+            for took_ in [float(np.quantile(took, part))]
+        ]
+        everyone = agreement(raters, sampling)
+        rows = everyone
+        if out:
+            of_all = [replace(row, by="raters", group="all") for row in everyone if not row.rater]
+            rows = [row for row in agreement(counting, sampling) if not row.rater] + of_all
+            rows += [row for row in everyone if row.rater]
+        if raters.named:
+            left = Estimate(**labels, statistic="raters left out", n=len(raters.names), value=len(out))
+            rows.append(left)
+            if least is not None:
+                rng = sampling.generator(rated.name, "raters by chance")
+                number, alpha = by_chance(raters, least, weighting, rng)
+                chance = {"by": "raters", "group": "by chance", "method": f"mean of {SHUFFLES} shuffles of each line"}
+                rows.append(replace(left, value=number, **chance))
+                rows.append(replace(left, statistic="alpha interval", n=len(rated), value=alpha, **chance))
+        replaced, warnings = _replaced(counting, sampling, options["epsilon"], scored)
+        data = {
+            "dataset": rated.name,
+            "title": rated.title,
+            "rated": int(np.isfinite(made.values).sum()),
+            "uncertain": made.uncertain,
+            **_counts(raters),
+            "counting": _counts(counting),
+            "named": raters.named,
+            "repeated": raters.repeated,
+            "nameless": raters.nameless,
+            "contexts": rated.clusters,
+            "systems": len(rated.named_systems),
+            "scale": rated.scale,
+            "values": values,
+            "left_out": [
+                {"rater": name, "ratings": int(counts[raters.names.index(name)]), "why": why}
+                for name, why in out.items()
+            ],
+        }
+        lines = [
+            _with_rating(line, value, rated.dimension, out)
+            for line, value in zip(rated.examples, _on_scales_of_lines(rated, made.values), strict=True)
+        ]
+        systems = _systems(counting, made, values, sampling)
+        estimates = [*rows, *by_rater, *systems, *replaced]
+        return cls(estimates, data, _disagreements(counting, made), warnings, lines, rated.places.tolist())
+
+
+def _counts(raters: Raters) -> dict[str, int]:
+    """Return the numbers of lines, ratings and raters."""
+    present = raters.present
+    return {
+        "lines": int(present.any(axis=1).sum()),
+        "ratings": int(present.sum()),
+        "raters": int((raters.count() > 0).sum()),
+    }
+
+
+def _replaced(
+    raters: Raters, sampling: Sampling, epsilon: float, scored: Mapping[str, tuple[Scorer, Scores]]
+) -> tuple[list[Estimate], list[str]]:
+    """Return the alternative annotator test of each scorer and of the baseline, with the warnings of their domains."""
+    places, estimates, warnings = raters.rated.places, list[Estimate](), list[str]()
+    for name, (scorer, scores) in scored.items():
+        values = calibrated(raters, scores.values[places], sampling)
+        rows = stand_in(raters, values, name, sampling, epsilon=epsilon)
+        why = out_of_domain(name, scorer.card, domain_share(scores, scorer, places.tolist()))
+        if why:
+            warnings.append(advice(why))
+            undecided = Verdict.UNDEFINED
+            rows = [
+                row if row.verdict is undecided else replace(row, verdict=Verdict.OUT_OF_DOMAIN) for row in rows
+            ]
+        estimates += rows
+    if scored:
+        level = calibrated(raters, np.zeros(len(places)), sampling)
+        estimates += stand_in(raters, level, MEAN_RATING, sampling, epsilon=epsilon)
+    return estimates, warnings
+
+
+def _with_rating(line: Example, value: float, dimension: str, out: Mapping[str, str]) -> Example:
+    """Return a line with the rating made of its ratings; those that do not count are kept under a key of their own."""
+    none = "" if np.isfinite(value) else "the line got no rating: no rater counts, or the model is too uncertain"
+
+    def why(rating: Rating) -> str:
+        return "" if rating.dimension != dimension else out.get(rating.rater or "", none)
+
+    aside = [{"rater": rating.rater, "value": rating.value, "why": why(rating)} for rating in line.ratings if why(rating)]
+    quality = {name: mean for name, mean in line.quality.items() if name != dimension}
+    return replace(
+        line,
+        ratings=tuple(rating for rating in line.ratings if not why(rating)),
+        quality=quality if none else {**quality, dimension: float(value)},
+        extra={**line.extra, ASIDE: {dimension: aside}} if aside else line.extra,
+    )
+
+
+def _on_scales_of_lines(rated: RatedSet, values: FloatArray) -> list[float]:
+    """Return [N] ratings on the scale of each line; they are on [0, 1] if the lines have several scales."""
+    if len(rated.scales) < 2:
+        return list(map(float, values))
+    ends = (line.scale(rated.dimension) or (0.0, 1.0) for line in rated.examples)
+    return [round(low + float(value) * (high - low), 9) for value, (low, high) in zip(values, ends, strict=True)]
+
+
+def _systems(raters: Raters, made: Aggregated, values: Sequence[float], sampling: Sampling) -> list[Estimate]:
+    """Return the mean rating of each system, the best first, with the spread and the share of each value."""
+    rated = raters.rated
+    rows = np.flatnonzero(np.isfinite(made.values) & (rated.systems != NO_SYSTEM))
+    numbers, systems = np.unique(rated.systems[rows], return_inverse=True)
+    if len(numbers) < 2:
+        return []
+    contexts = renumbered(rated.contexts[rows])
+    draws = sampling.draw(contexts, rated.name, "systems").means(made.values[rows], systems)
+    estimates = []
+    for system in np.argsort(-draws[:, 0], kind="stable").tolist():
+        lines = rows[systems == system]
+        single = raters.ratings[lines][raters.present[lines]]
+        labels: dict[str, Any] = {"dataset": rated.name, "scorer": RATERS, "level": "system"}
+        labels |= {"system": str(rated.examples[lines[0]].system), "n": len(lines)}
+        size = len(np.unique(rated.contexts[lines]))
+        mean = percentile_interval(draws[system], size)
+        seed = sampling.seed if sampling.resamples else None
+        estimates.append(estimate_of(mean, **labels, statistic="mean rating", contexts=size, seed=seed))
+        spread = float(made.values[lines].std())
+        estimates.append(Estimate(**labels, statistic="spread of ratings", value=spread))
+        labels |= {"statistic": "share of ratings", "by": "rating", "n": len(single)}
+        estimates += [Estimate(**labels, group=f"{value:g}", value=float((single == value).mean())) for value in values]
+    return estimates
+
+
+def _disagreements(raters: Raters, made: Aggregated) -> list[Case]:
+    """Return the lines whose ratings are furthest apart; of those with equal spread the most rated, then the first."""
+    several = np.flatnonzero(raters.present.sum(axis=1) >= 2)
+    if not len(several):
+        return []
+    spread = np.nanstd(raters.ratings[several], axis=1).round(9)
+    order = np.lexsort((several, -raters.present[several].sum(axis=1), -spread))[:_DISAGREEMENTS]
+    cases = []
+    for line in several[order[spread[order] > 0]].tolist():
+        example, given = raters.rated.examples[line], raters.present[line]
+        names = (raters.names[number] for number in raters.raters[line][given].tolist())
+        values = sorted(zip(names, raters.ratings[line][given].tolist(), strict=True), key=lambda pair: pair[1])
+        facts = {"dataset": raters.rated.name, "id": example.id, "system": example.system, "response": example.response}
+        cases.append(
+            Case(
+                f"{values[0][1]:g} to {values[-1][1]:g}",
+                ", ".join(f"{name} {value:g}" for name, value in values),
+                example.context,
+                [(example.system or "reply", example.response)],
+                values={**facts, "ratings": dict(values), "rating": float(made.values[line])},
+            )
+        )
+    return cases

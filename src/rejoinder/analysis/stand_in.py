@@ -1,0 +1,135 @@
+"""The alternative annotator test: can a scorer replace a rater?
+
+Each rater in turn is left out. Rater and scorer are compared with the other raters of each line: the one nearer to them,
+by root mean square, has the advantage; both have it if they are equally near. The scorer beats a rater unless the rater
+has the advantage on a share of lines that is larger by `epsilon`: a rater costs more time and money, and must be that
+much better. The scorer passes if it beats half of the raters.
+
+Scores are brought to the scale of the raters first: by the straight line from scores to mean ratings, fitted on the
+lines of other contexts, in five parts, and then to the nearest value that raters give, because raters have no values in
+between either. So a constant scorer gives the value nearest to the mean rating of other contexts. That baseline is
+always reported, too: by root mean square, a value in the middle is hard to beat for a single rater.
+
+Source: Calderon, Reichart and Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge, section 3, and the
+defaults of its program: 30 lines a rater, two raters a line, a false discovery rate of .05.
+
+Shapes: N lines, R ratings of a line, J raters tested, B resamples, M ratings of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rejoinder.analysis.raters import Raters
+from rejoinder.estimates import LEVEL, Estimate, Verdict, adjusted, estimate_of
+from rejoinder.stats.correlation import SMALLEST_P
+from rejoinder.stats.resamples import FloatArray, Sampling, number_of, numbers_of, percentile_interval, renumbered
+from rejoinder.stats.splits import fold_groups
+
+EPSILON = 0.1
+FEWEST_LINES = 30
+HALF = 0.5
+MEAN_RATING = "mean rating"
+"""The baseline: the mean rating of other contexts."""
+_FOLDS = 5
+
+
+def stand_in(
+    raters: Raters, scores: FloatArray, scorer: str, sampling: Sampling, *, epsilon: float = EPSILON
+) -> list[Estimate]:
+    """Return the share of raters that a scorer beats, with the verdict, the mean advantage, and those of each rater.
+
+    Args:
+        raters: who rated what.
+        scores: [N] of the lines, on the scale of the raters (see `calibrated`); NaN without a score.
+        scorer: its name.
+        sampling: of the intervals.
+        epsilon: how much better a rater must be, 0 to 1: the paper has .2 for experts, .15 for trained raters, .1 for
+            crowds.
+    """
+    # who is nearer to the others, rating by rating
+    known = np.isfinite(raters.ratings)
+    n, ratings = known.sum(axis=1), np.where(known, raters.ratings, 0.0)
+    lines, places = np.nonzero(known & (n[:, None] >= 2) & np.isfinite(scores)[:, None])
+    own, others = raters.ratings[lines, places], n[lines] - 1
+    mean = (ratings.sum(axis=1)[lines] - own) / others
+    square = ((ratings**2).sum(axis=1)[lines] - own**2) / others
+    # Rounded, so that equal distances to both sides tie.
+    far, own_far = ((values**2 - 2 * values * mean + square).round(9) for values in (scores[lines], own))
+
+    numbers = raters.raters[lines, places]
+    counts = np.bincount(numbers, minlength=len(raters.names))
+    tested = np.isin(numbers, np.flatnonzero(counts >= FEWEST_LINES))
+    few = int(((counts > 0) & (counts < FEWEST_LINES)).sum())
+    labels: dict[str, Any] = {"dataset": raters.rated.name, "scorer": scorer}
+    beaten = Estimate(**labels, statistic="raters beaten", unscored=few, method="alternative annotator test")
+    if (count := int((counts >= FEWEST_LINES).sum())) < 2:
+        reason = f"{count} of {len(raters.names)} raters share {FEWEST_LINES} scored lines with others; 2 are needed"
+        return [replace(beaten, reason=reason)]
+    lines, far, own_far = lines[tested], far[tested], own_far[tested]
+    people, groups = np.unique(numbers[tested], return_inverse=True)
+    nearer, rater_nearer = (far <= own_far).astype(np.float64), (own_far <= far).astype(np.float64)
+    p = [_p((rater_nearer - nearer)[groups == group], epsilon) for group in range(count)]
+    p_adjusted = adjusted(p, "benjamini-yekutieli")
+    draws = sampling.draw(raters.rated.contexts, raters.rated.name, "stand-in").at(lines).means(nearer, groups)
+    contexts = raters.rated.contexts[lines]
+    labels["seed"] = sampling.seed if sampling.resamples else None
+
+    def advantage(values: FloatArray, contexts: int, n: int, **more: Any) -> Estimate:
+        measured = percentile_interval(values, contexts)
+        return estimate_of(measured, **labels, statistic="advantage", contexts=contexts, n=n, **more)
+
+    estimates = []
+    for group, (number, size) in enumerate(zip(people.tolist(), numbers_of(contexts, groups).tolist(), strict=True)):
+        name, own_share = raters.names[number], float(rater_nearer[groups == group].mean())
+        lines_of = int((groups == group).sum())
+        verdict = Verdict.ABOVE if p_adjusted[group] <= LEVEL else Verdict.INCONCLUSIVE
+        tests = {"p": p[group], "p_adjusted": p_adjusted[group], "verdict": verdict}
+        estimates.append(advantage(draws[group], size, lines_of, rater=name, **tests))
+        own = Estimate(**labels, statistic="advantage of the rater", rater=name, n=lines_of, value=own_share)
+        estimates.append(own)
+    share = float(np.mean(np.array(p_adjusted) <= LEVEL))
+    verdict = Verdict.ABOVE if share >= HALF else Verdict.INCONCLUSIVE
+    overall = advantage(np.nanmean(draws, axis=0), len(np.unique(contexts)), len(lines))
+    return [replace(beaten, value=share, n=count, verdict=verdict), overall, *estimates]
+
+
+def calibrated(raters: Raters, scores: FloatArray, sampling: Sampling) -> FloatArray:
+    """Return [N] scores as ratings, by the straight line fitted on other contexts; NaN with fewer than five contexts.
+
+    Args:
+        raters: who rated what.
+        scores: [N] of the lines, on any scale.
+        sampling: of the parts.
+    """
+    rated = raters.rated
+    known = np.flatnonzero(np.isfinite(raters.ratings).any(axis=1) & np.isfinite(scores))
+    contexts = renumbered(rated.contexts[known])
+    predicted = np.full(len(scores), np.nan)
+    if number_of(contexts) < _FOLDS:
+        return predicted
+    folds = fold_groups(contexts, _FOLDS, sampling.generator(rated.name, "stand-in"))
+    means = np.nanmean(raters.ratings[known], axis=1)
+    for fold in range(_FOLDS):
+        x, y = scores[known[folds != fold]], means[folds != fold]
+        line = np.polynomial.Polynomial.fit(x, y, 1) if np.ptp(x) else np.polynomial.Polynomial([y.mean()])
+        predicted[known[folds == fold]] = line(scores[known[folds == fold]])
+    low, high = rated.scale or (means.min(), means.max())
+    clipped: FloatArray = np.clip(predicted, low, high)
+    if not raters.few_values:
+        return clipped
+    values = np.unique(raters.ratings[np.isfinite(raters.ratings)])
+    nearest = values[np.searchsorted((values[1:] + values[:-1]) / 2, clipped)]  # the lower one of two
+    return np.where(np.isnan(clipped), np.nan, nearest)
+
+
+def _p(ahead: FloatArray, epsilon: float) -> float:
+    """Return p of the rater being ahead by `epsilon` or more on average, if `ahead` [n] is 1, 0 or -1 on each line."""
+    from scipy.stats import ttest_1samp
+
+    if np.ptp(ahead) == 0:
+        return SMALLEST_P if ahead[0] < epsilon else 1.0
+    return max(float(ttest_1samp(ahead, epsilon, alternative="less").pvalue), SMALLEST_P)
