@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rejoinder.meta.fitting import fit
     from rejoinder.meta.next_lines import next_lines
     from rejoinder.meta.preferences import study_pairs
-    from rejoinder.meta.ratings import ratings
+    from rejoinder.analysis.ratings import ratings
     from rejoinder.meta.study import full_study, study
     from rejoinder.meta.training import train
     from rejoinder.documents.cards import listing, show
@@ -67,7 +67,7 @@ _MODULES = {
     "meta.fitting": "fit",
     "meta.next_lines": "next_lines",
     "meta.preferences": "study_pairs",
-    "meta.ratings": "ratings",
+    "analysis.ratings": "ratings",
     "meta.study": "full_study study",
     "meta.training": "train",
     "report.cards": "listing show",

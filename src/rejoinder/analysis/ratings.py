@@ -131,19 +131,22 @@ def ratings(
     estimates = tuple(row for part in sets for row in part.estimates)
     fitted = choose_scorers(scorers, [line.dataset for line in lines]).fitted
     counts = {"lines": len(lines), "checks": len(checks), "unrated": int(np.isnan(means).sum())}
-    about = About([part.data for part in sets], _scorers(scored, fitted), options, counts)
-    facts = {"estimates": estimates, "about": about, "joined": joined, "kept": kept, "mean_rating": MEAN_RATING}
-    facts |= {"shuffles": SHUFFLES, "scorers": list(loaded), "upside_down": _upside_down(estimates)}
-    warnings = [sentence for part in sets for sentence in part.warnings]
-    results = Results(
+    facts_of = _scorers(scored, fitted)
+    about = About(data=[part.data for part in sets], scorers=facts_of, options=options, counts=counts)
+    cases = tuple(case for part in sets for case in part.cases)
+    facts = {"estimates": estimates, "about": about, "scorers": list(loaded), "upside_down": _upside_down(estimates)}
+    facts |= {"joined": joined, "kept": kept, "mean_rating": MEAN_RATING, "shuffles": SHUFFLES}
+    warnings, notes = (sentences("analysis", "ratings_notes", part=part, **facts) for part in ("warnings", "notes"))
+    warnings = (*(sentence for part in sets for sentence in part.warnings), facts_warning(loaded), *warnings)
+    return Results(
         command="ratings",
         estimates=estimates,
         answer=sentences("analysis", "ratings", **facts),
-        warnings=tuple(filter(None, [*warnings, facts_warning(loaded), *sentences("analysis", "ratings_notes", **facts)])),
-        cases=tuple(case for part in sets for case in part.cases),
+        warnings=tuple(filter(None, warnings)),
+        cases=cases,
         about=about,
+        layout=layout(estimates, about, cases, notes, [to_record(line) for line in result]),
     )
-    return replace(results, layout=layout(results, list(map(to_record, result))))
 
 
 def _single_means(lines: Sequence[Example], dimension: str) -> FloatArray:
