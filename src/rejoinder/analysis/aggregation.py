@@ -13,7 +13,7 @@ import numpy as np
 from rejoinder.analysis.raters import MOST_VALUES, Raters
 from rejoinder.errors import DataError, UsageError
 from rejoinder.stats.rater_models import Labelled, dawid_skene, mace
-from rejoinder.stats.resamples import BoolArray, FloatArray
+from rejoinder.stats.resamples import FloatArray
 
 Aggregation = Literal["mean", "median", "majority", "z-score", "dawid-skene", "mace"]
 AGGREGATIONS: tuple[Aggregation, ...] = get_args(Aggregation)
@@ -24,15 +24,13 @@ class Aggregated(NamedTuple):
 
     Attributes:
         values: [N] NaN if no rater who counts rated the line, or the model is too uncertain.
-        entropy: [N] of the probabilities of the model, in nats; NaN without a model.
         competence: by rater, the share of ratings given with knowledge, 0 to 1; empty without a model.
         uncertain: number of lines left without a rating because the model is too uncertain.
     """
 
     values: FloatArray
-    entropy: FloatArray
-    competence: Mapping[str, float]
-    uncertain: int
+    competence: Mapping[str, float] = {}
+    uncertain: int = 0
 
 
 def aggregate(
@@ -59,24 +57,9 @@ def aggregate(
         raise UsageError(f"the share of lines that get a rating is {share!r}, expected more than 0 and at most 1")
     if share < 1 and name != "mace":
         raise UsageError(f"{name} has no measure of certainty. Leave the share out, or aggregate by mace")
-    if name in _ARITHMETIC:
-        values = _ARITHMETIC[name](raters)
-        return Aggregated(values, np.full(len(values), np.nan), {}, 0)
-    values, entropy, competence = _by_model(raters, rng if name == "mace" else None)
-    kept = most_certain(entropy, share)
-    uncertain = int((np.isfinite(values) & ~kept).sum())
-    return Aggregated(np.where(kept, values, np.nan), entropy, competence, uncertain)
-
-
-def most_certain(entropy: FloatArray, share: float) -> BoolArray:
-    """Return [N] whether a line is in the `share` of lines with the lowest entropy, of those that have one.
-
-    Source: Hovy et al. (2013), section 3.4.
-    """
-    known = np.flatnonzero(np.isfinite(entropy))
-    kept = np.zeros(len(entropy), dtype=np.bool_)
-    kept[known[np.argsort(entropy[known], kind="stable")[: int(np.ceil(share * len(known)))]]] = True
-    return kept
+    if name == "mace" or name == "dawid-skene":
+        return _by_model(raters, rng if name == "mace" else None, share)
+    return Aggregated(_ARITHMETIC[name](raters))
 
 
 def _mean(ratings: FloatArray) -> FloatArray:
@@ -104,7 +87,7 @@ def _z_score(raters: Raters) -> FloatArray:
     numbers, ratings = raters.raters[raters.present], raters.ratings[raters.present]
     if not len(ratings):
         return np.full(len(raters.ratings), np.nan)
-    counts = np.maximum(raters.count(), 1)
+    counts = np.maximum(raters.counts, 1)
     apart = ratings - (np.bincount(numbers, ratings, len(counts)) / counts)[numbers]
     spreads = np.sqrt(np.bincount(numbers, apart**2, len(counts)) / counts)[numbers]
     table = np.full(raters.ratings.shape, np.nan)
@@ -123,22 +106,25 @@ _ARITHMETIC: Mapping[str, Callable[[Raters], FloatArray]] = {
 }
 
 
-def _by_model(raters: Raters, rng: np.random.Generator | None) -> tuple[FloatArray, FloatArray, dict[str, float]]:
-    """Return the most probable values [N], entropies [N] and competence of raters: MACE, or without `rng` D. and S."""
-    lines, ratings = np.nonzero(raters.present)[0], raters.ratings[raters.present]
-    if not len(lines):
+def _by_model(raters: Raters, rng: np.random.Generator | None, share: float) -> Aggregated:
+    """Return the most probable values of the most certain lines: by MACE, without `rng` by Dawid and Skene's model.
+
+    Source: Hovy et al. (2013), section 3.4, for the lines with the lowest entropy.
+    """
+    present, values = raters.present, raters.values
+    rated, lines = np.unique(np.nonzero(present)[0], return_inverse=True)
+    if not len(rated):
         raise DataError("no ratings are left to aggregate", "Leave fewer raters out")
-    values, labels = np.unique(ratings, return_inverse=True)
     if len(values) > MOST_VALUES:
         problem = f"ratings take {len(values):,} values, and a model of raters takes {MOST_VALUES} at most"
         raise DataError(problem, "Aggregate by mean, median or z-score")
-    rated, line = np.unique(lines, return_inverse=True)
-    people, person = np.unique(raters.raters[raters.present], return_inverse=True)
-    labelled = Labelled(line, person, labels, (len(rated), len(people), len(values)))
+    people, numbers = np.unique(raters.raters[present], return_inverse=True)
+    labels = np.searchsorted(values, raters.ratings[present])
+    labelled = Labelled(lines, numbers, labels, (len(rated), len(people), len(values)))
     model = dawid_skene(labelled) if rng is None else mace(labelled, rng)
-    likeliest, entropy = np.full((2, len(raters.ratings)), np.nan)
-    likeliest[rated] = values[model.belief.argmax(axis=1)]
-    logs = np.log(np.maximum(model.belief, np.finfo(np.float64).tiny))
-    entropy[rated] = -(model.belief * logs).sum(axis=1)
+    entropy = -(model.belief * np.log(np.maximum(model.belief, np.finfo(np.float64).tiny))).sum(axis=1)
+    kept = np.argsort(entropy, kind="stable")[: int(np.ceil(share * len(rated)))]
+    likeliest = np.full(len(raters.ratings), np.nan)
+    likeliest[rated[kept]] = values[model.belief[kept].argmax(axis=1)]
     names = [raters.names[number] for number in people.tolist()]
-    return likeliest, entropy, dict(zip(names, model.competence.tolist(), strict=True))
+    return Aggregated(likeliest, dict(zip(names, model.competence.tolist(), strict=True)), len(rated) - len(kept))

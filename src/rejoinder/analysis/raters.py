@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rejoinder.data.formats.annotation import project_raters
 from rejoinder.data.rated import RatedSet
@@ -22,43 +23,35 @@ from rejoinder.data.read import lines_of
 from rejoinder.data.values import is_number
 from rejoinder.errors import DataError
 from rejoinder.example import Example, Rating
-from rejoinder.report import written
+from rejoinder.report.written import number, pluralize
 from rejoinder.stats.agreement import Weighting, kappas
-from rejoinder.stats.resamples import FloatArray, IntArray, Resamples
+from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray, Resamples
 
 CHECK = "check"
 """The key of a line whose rating is known: the rating of an attentive rater, or its lowest and highest value."""
-NO_RATER = -1
 FEWEST_SHARED = 10
 """Lines that two raters share before their agreement is computed, and pairs of ratings that a rule needs."""
 MOST_VALUES = 101
 """Different ratings; if there are more, they are not categories."""
+NO_RATER = -1
 
 
 class RatingPairs(NamedTuple):
-    """Pairs of ratings of a line by two raters; `first` is before `second` among the raters.
+    """[M] pairs of ratings of a line, with the numbers of their raters; of two raters the lower number is the first."""
 
-    Attributes:
-        lines: [M] the line.
-        first: [M] number of one rater.
-        second: [M] number of the other rater.
-        values: [M] the rating of the first.
-        others: [M] the rating of the second.
-    """
-
-    lines: IntArray
-    first: IntArray
-    second: IntArray
-    values: FloatArray
-    others: FloatArray
+    lines: NDArray[Any]
+    first: NDArray[Any]
+    second: NDArray[Any]
+    values: NDArray[Any]
+    others: NDArray[Any]
 
     @property
     def both_ways(self) -> RatingPairs:
         """[2 M] each pair twice, with each rater as the first."""
         swapped = (self.lines, self.second, self.first, self.others, self.values)
-        return RatingPairs(*map(np.concatenate, zip(self, swapped, strict=True)))
+        return RatingPairs(*(np.concatenate(columns) for columns in zip(self, swapped, strict=True)))
 
-    def at(self, rows: Any) -> RatingPairs:
+    def at(self, rows: BoolArray) -> RatingPairs:
         """Return some of them."""
         return RatingPairs(*(column[rows] for column in self))
 
@@ -67,15 +60,15 @@ class RatingPairs(NamedTuple):
 class Raters:
     """The single ratings of a data set and their raters.
 
-    If no rater is named, the first ratings of all lines count as one rater, the second ratings as another, and so on.
-    Such a rater is a person drawn at random for each line.
+    If no rater is named, the first ratings of all lines count as one rater, the second ratings as another, and so on:
+    a person drawn at random for each line.
 
     Attributes:
         rated: the data set.
         names: [J] the raters, sorted.
         named: whether these are people; else places in the lines.
         ratings: [N, R] NaN for a missing rating.
-        raters: [N, R] number of the rater of each rating, `NO_RATER` for a missing one.
+        raters: [N, R] number of the rater, `NO_RATER` for a missing rating.
         repeated: ratings left out because their rater had rated the line before.
         nameless: ratings left out because they have no rater but others have.
     """
@@ -88,15 +81,40 @@ class Raters:
     repeated: int = 0
     nameless: int = 0
 
-    @cached_property
-    def present(self) -> Any:
-        """[N, R] whether there is a rating."""
-        return self.raters != NO_RATER
+    @classmethod
+    def of(cls, rated: RatedSet) -> Raters:
+        """Return the raters of a data set. If somebody rated a line twice, the first rating counts."""
+        ratings, dimension = rated.all_ratings, rated.dimension
+        given = [[rating.rater for rating in line.ratings if rating.dimension == dimension] for line in rated.examples]
+        people = sorted({name for line in given for name in line if name is not None})
+        if not people:
+            places = np.arange(ratings.shape[1])
+            raters = np.where(np.isfinite(ratings), places, NO_RATER)
+            return cls(rated, tuple(f"rating {place + 1}" for place in places), False, ratings, raters)
+        numbers, raters = {name: place for place, name in enumerate(people)}, np.full(ratings.shape, NO_RATER)
+        for row, line in zip(raters, given, strict=True):
+            for place, name in enumerate(line):
+                if name is not None and numbers[name] not in row[:place]:
+                    row[place] = numbers[name]
+        nameless = sum(name is None for line in given for name in line)
+        repeated = sum(map(len, given)) - nameless - int((raters != NO_RATER).sum())
+        ratings = np.where(raters == NO_RATER, np.nan, ratings)
+        return cls(rated, tuple(people), True, ratings, raters, repeated, nameless)
 
     @cached_property
-    def few_values(self) -> bool:
-        """Whether ratings take so few values that they are categories."""
-        return len(np.unique(self.ratings[self.present])) <= MOST_VALUES
+    def present(self) -> BoolArray:
+        """[N, R] whether there is a rating."""
+        return np.not_equal(self.raters, NO_RATER)
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """[J] the number of ratings of each rater."""
+        return np.bincount(self.raters[self.present], minlength=len(self.names)).astype(np.int64)
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """The different ratings, ascending."""
+        return np.unique(self.ratings[self.present])
 
     @cached_property
     def table(self) -> FloatArray:
@@ -112,11 +130,11 @@ class Raters:
         pair, lines = np.nonzero((self.present[:, left] & self.present[:, right]).T)
         left, right = left[pair], right[pair]
         swapped = self.raters[lines, left] > self.raters[lines, right]
-        left, right = np.where(swapped, right, left), np.where(swapped, left, right)
-        numbers, values = (tuple(table[lines, part] for part in (left, right)) for table in (self.raters, self.ratings))
-        return RatingPairs(lines, *numbers, *values)
+        places = np.where(swapped, right, left), np.where(swapped, left, right)
+        columns = [table[lines, part] for table in (self.raters, self.ratings) for part in places]
+        return RatingPairs(lines, *columns)
 
-    def without(self, names: Sequence[str]) -> Raters:
+    def without(self, names: Mapping[str, str]) -> Raters:
         """Return the ratings of all but some raters, who keep their numbers."""
         out = np.isin(self.raters, [place for place, name in enumerate(self.names) if name in names])
         ratings, raters = np.where(out, np.nan, self.ratings), np.where(out, NO_RATER, self.raters)
@@ -128,29 +146,6 @@ class Raters:
         ratings = np.full_like(self.ratings, np.nan)
         ratings[self.present] = np.take_along_axis(self.ratings, order, axis=1)[~np.sort(~self.present, axis=1)]
         return replace(self, ratings=ratings)
-
-    def count(self) -> IntArray:
-        """Return [J] the number of ratings of each rater."""
-        return np.bincount(self.raters[self.present], minlength=len(self.names)).astype(np.int64)
-
-
-def raters_of(rated: RatedSet) -> Raters:
-    """Return the raters of a data set. If somebody rated a line twice, the first rating counts."""
-    ratings = rated.all_ratings
-    given = [[rating.rater for rating in line.ratings if rating.dimension == rated.dimension] for line in rated.examples]
-    people = sorted({name for row in given for name in row if name is not None})
-    if not people:
-        names = tuple(f"rating {place + 1}" for place in range(ratings.shape[1]))
-        return Raters(rated, names, False, ratings, np.where(np.isfinite(ratings), np.arange(len(names)), NO_RATER))
-    numbers, raters = {name: place for place, name in enumerate(people)}, np.full(ratings.shape, NO_RATER)
-    for row, line in zip(raters, given, strict=True):
-        for place, name in enumerate(line):
-            if name is not None and numbers[name] not in row[:place]:
-                row[place] = numbers[name]
-    nameless = sum(name is None for line in given for name in line)
-    repeated = sum(map(len, given)) - nameless - int((raters != NO_RATER).sum())
-    ratings = np.where(raters == NO_RATER, np.nan, ratings)
-    return Raters(rated, tuple(people), True, ratings, raters, repeated, nameless)
 
 
 def unified_names(lines: Sequence[Example]) -> tuple[list[Example], list[list[str]], list[list[str]]]:
@@ -178,17 +173,11 @@ def unified_names(lines: Sequence[Example]) -> tuple[list[Example], list[list[st
 
     if spelling:
         lines = [replace(line, ratings=tuple(map(renamed, line.ratings))) for line in lines]
-    return list(lines), list(joined.values()), [names for key, names in groups.items() if key in apart]
+    return list(lines), list(joined.values()), [groups[key] for key in groups if key in apart]
 
 
 class Attention(NamedTuple):
-    """The attention of a rater.
-
-    Attributes:
-        missed: number of attention checks that were missed.
-        checks: number of attention checks.
-        seconds: time spent on each reply, as far as it is known.
-    """
+    """Attention checks that a rater missed, all checks, and seconds for each reply, as far as they are known."""
 
     missed: int = 0
     checks: int = 0
@@ -206,14 +195,12 @@ def attention_of(checks: Sequence[Example], dimension: str) -> dict[str, Attenti
         expected: Any = line.extra[CHECK]
         ends = expected if isinstance(expected, list) else [expected, expected]
         if len(ends) != 2 or not all(map(is_number, ends)) or ends[0] > ends[1]:
-            remedy = 'Write "check": 1, or "check": [1, 2]'
-            problem = f"{expected!r}, expected a rating or [lowest, highest]"
+            problem, remedy = f"{expected!r}, expected a rating or [lowest, highest]", 'Write "check": 1 or [1, 2]'
             raise DataError(problem, remedy, where=line.where, field=CHECK)
         for rating in line.ratings:
             if rating.dimension == dimension and rating.rater is not None:
-                missed, number_of_checks, _ = attention.get(rating.rater, Attention())
-                missed += not ends[0] <= rating.value <= ends[1]
-                attention[rating.rater] = Attention(missed, number_of_checks + 1)
+                missed, count, _ = attention.get(rating.rater, Attention())
+                attention[rating.rater] = Attention(missed + (not ends[0] <= rating.value <= ends[1]), count + 1)
     return attention
 
 
@@ -232,10 +219,7 @@ def project_ratings(path: str | Path) -> tuple[list[Example], dict[str, Attentio
 
 
 def left_out(
-    raters: Raters,
-    attention: Mapping[str, Attention],
-    least: float | None = None,
-    weighting: Weighting = "quadratic",
+    raters: Raters, attention: Mapping[str, Attention], least: float | None = None, weighting: Weighting = "quadratic"
 ) -> dict[str, str]:
     """Return the raters that do not count, each with the reason: who missed a check, or has a kappa below `least`.
 
@@ -246,17 +230,14 @@ def left_out(
     Source: Lowe et al. (2017), appendix (checks, and kappa under .2); Liu et al. (2016), section 5.1 (kappa).
     """
     reasons, pairs = {}, raters.pairs.both_ways
-    numbers, groups, counts = np.unique(pairs.first, return_inverse=True, return_counts=True)
-    values = np.full(len(numbers), np.nan)
-    if least is not None and len(numbers) and raters.few_values:
+    if least is not None and len(pairs.lines) and len(raters.values) <= MOST_VALUES:
+        numbers, groups, counts = np.unique(pairs.first, return_inverse=True, return_counts=True)
         once = Resamples.once(np.zeros(len(groups), dtype=np.int64))
         values = kappas(pairs.values, pairs.others, groups, once, weighting)[:, 0]
-    for number, value, count in zip(numbers.tolist(), values.tolist(), counts.tolist(), strict=True):
-        several = least is not None and value < least and len(np.unique(pairs.second[pairs.first == number])) > 1
-        if several and count >= FEWEST_SHARED and raters.named:
-            reasons[raters.names[number]] = f"kappa {written.number(value)} with the others, below {least:g}"
-    for name in raters.names if raters.named else ():
-        missed, checks, _ = attention.get(name, Attention())
+        for number_, value in zip(numbers[counts >= FEWEST_SHARED], values[counts >= FEWEST_SHARED], strict=True):
+            if value < least and len(np.unique(pairs.second[pairs.first == number_])) > 1:
+                reasons[raters.names[number_]] = f"kappa {number(value)} with the others, below {least:g}"
+    for name, (missed, checks, _) in attention.items():
         if missed:
-            reasons[name] = f"missed {missed} of {written.pluralize(checks, 'attention check')}"
-    return {name: reasons[name] for name in raters.names if name in reasons}
+            reasons[name] = f"missed {missed} of {pluralize(checks, 'attention check')}"
+    return {name: reasons[name] for name in raters.names if name in reasons and raters.named}

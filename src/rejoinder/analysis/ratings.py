@@ -21,7 +21,6 @@ from rejoinder.analysis.raters import (
     attention_of,
     left_out,
     project_ratings,
-    raters_of,
     unified_names,
 )
 from rejoinder.analysis.ratings_layout import layout
@@ -51,7 +50,8 @@ from rejoinder.stats.resamples import FloatArray, Sampling, percentile_interval,
 ASIDE = "set_aside"
 """The key under which a line keeps the ratings that do not count, each with the reason."""
 _FEW_VALUES = 11  # of which shares are shown
-_DISAGREEMENTS = 5  # lines quoted
+_QUOTED = 5  # lines
+_DECIDED = (Verdict.ABOVE, Verdict.INCONCLUSIVE)
 
 
 def ratings(
@@ -107,46 +107,118 @@ def ratings(
     options: dict[str, Any] = {"dimension": dimension, "aggregation": aggregation, "share": share}
     options |= {"min_kappa": min_kappa, "kappa": kappa, "epsilon": epsilon, "resamples": resamples, "seed": seed}
     sampling, scorers = Sampling.checked(resamples, seed), listed(scorers)
-    known, joined, kept = dict(attention or {}), list[list[str]](), list[list[str]]()
     if isinstance(examples, (str, Path)) and is_project(examples):
-        lines, raters = project_ratings(examples)
-        known = {**raters, **known}
+        lines, known = project_ratings(examples)
     else:
-        lines = list(examples_of(examples, keep=columns_of(scorers)))
-    if not known:
-        lines, joined, kept = unified_names(lines)
+        lines, known = list(examples_of(examples, keep=columns_of(scorers))), {}
+    known |= attention or {}
+    lines, joined, kept = (lines, [], []) if known else unified_names(lines)
     checks, lines = ([line for line in lines if (CHECK in line.extra) is wanted] for wanted in (True, False))
     refuse_again(lines)
     means = _single_means(lines, dimension)
     loaded = load_scorers(scorers, vectors=vectors)
-    scored = {
-        name: (scorer, run(as_rated(scorer, lines), lines, progress=progress)) for name, scorer in loaded.items()
-    }
+    scored = {name: (one, run(as_rated(one, lines), lines, progress=progress)) for name, one in loaded.items()}
     known = {**attention_of(checks, dimension), **known}
-    sets = [_RatedSet.of(rated, options, sampling, known, scored) for rated in rated_sets(lines, means, dimension).filled]
-    result = list(lines)
-    for part in sets:
-        for place, line in zip(part.places, part.lines, strict=True):
-            result[place] = line
-    estimates = tuple(row for part in sets for row in part.estimates)
+    estimates, data, cases, warnings, rated_lines = [], [], [], [], list(lines)
+    for rated in rated_sets(lines, means, dimension).filled:
+        part = _of_set(rated, options, sampling, known, scored)
+        estimates += part.estimates
+        data.append(part.data)
+        cases += part.cases
+        warnings += part.warnings
+        for place, line in zip(rated.places.tolist(), part.lines, strict=True):
+            rated_lines[place] = line
     fitted = choose_scorers(scorers, [line.dataset for line in lines]).fitted
     counts = {"lines": len(lines), "checks": len(checks), "unrated": int(np.isnan(means).sum())}
-    facts_of = _scorers(scored, fitted)
-    about = About(data=[part.data for part in sets], scorers=facts_of, options=options, counts=counts)
-    cases = tuple(case for part in sets for case in part.cases)
+    about = About(data=data, scorers=_scorers(scored, fitted), options=options, counts=counts)
     facts = {"estimates": estimates, "about": about, "scorers": list(loaded), "upside_down": _upside_down(estimates)}
     facts |= {"joined": joined, "kept": kept, "mean_rating": MEAN_RATING, "shuffles": SHUFFLES}
-    warnings, notes = (sentences("analysis", "ratings_notes", part=part, **facts) for part in ("warnings", "notes"))
-    warnings = (*(sentence for part in sets for sentence in part.warnings), facts_warning(loaded), *warnings)
+    more, notes = (sentences("analysis", "ratings_notes", part=part, **facts) for part in ("warnings", "notes"))
     return Results(
         command="ratings",
-        estimates=estimates,
+        estimates=tuple(estimates),
         answer=sentences("analysis", "ratings", **facts),
-        warnings=tuple(filter(None, warnings)),
-        cases=cases,
+        warnings=tuple(filter(None, [*warnings, facts_warning(loaded), *more])),
+        cases=tuple(cases),
         about=about,
-        layout=layout(estimates, about, cases, notes, [to_record(line) for line in result]),
+        layout=layout(estimates, about, cases, notes, [to_record(line) for line in rated_lines]),
     )
+
+
+class _OfSet(NamedTuple):
+    """The results of a data set, and its lines with one rating each."""
+
+    estimates: list[Estimate]
+    data: dict[str, Any]
+    cases: list[Case]
+    warnings: list[str]
+    lines: list[Example]
+
+
+def _of_set(
+    rated: RatedSet,
+    options: Mapping[str, Any],
+    sampling: Sampling,
+    attention: Mapping[str, Attention],
+    scored: Mapping[str, tuple[Scorer, Scores]],
+) -> _OfSet:
+    """Return the results of a data set."""
+    raters, least, weighting = Raters.of(rated), options["min_kappa"], options["kappa"]
+    out = left_out(raters, attention, least, weighting)
+    counting, counts = raters.without(out), dict(zip(raters.names, raters.counts.tolist(), strict=True))
+    rng = sampling.generator(rated.name, "models of raters")
+    made = aggregate(counting, options["aggregation"], rng=rng, share=options["share"])
+    estimates = agreement(raters, sampling)
+    if out:
+        of_all = [replace(row, by="raters", group="all") for row in estimates if not row.rater]
+        of_raters = [row for row in estimates if row.rater]
+        estimates = [*(row for row in agreement(counting, sampling) if not row.rater), *of_all, *of_raters]
+    labels: dict[str, Any] = {"dataset": rated.name, "scorer": RATERS}
+    if raters.named:
+        left = Estimate(**labels, statistic="raters left out", n=len(counts), value=len(out))
+        estimates.append(left)
+    if raters.named and least is not None:
+        number, alpha = by_chance(raters, least, weighting, sampling.generator(rated.name, "raters by chance"))
+        chance: dict[str, Any] = {
+            "by": "raters",
+            "group": "by chance",
+            "method": f"mean over {SHUFFLES} shuffles of each line",
+        }
+        estimates.append(replace(left, value=number, **chance))
+        estimates.append(replace(left, statistic="alpha interval", n=len(rated), value=alpha, **chance))
+    for name, value in made.competence.items():
+        estimates.append(Estimate(**labels, statistic="competence", rater=name, n=counts[name], value=value))
+    for name, seconds in ((name, attention[name].seconds) for name in raters.names if name in attention):
+        for share in ("0.5", "0.1") if seconds else ():
+            about = {**labels, "statistic": "seconds", "rater": name, "by": "quantile", "group": share}
+            estimates.append(Estimate(**about, n=len(seconds), value=float(np.quantile(seconds, float(share)))))
+    values = raters.values.tolist() if len(raters.values) <= _FEW_VALUES else []
+    estimates += _systems(counting, made, values, sampling)
+    replaced, warnings = _replaced(counting, sampling, options["epsilon"], scored)
+    data = {
+        "dataset": rated.name,
+        "title": rated.title,
+        **_sizes(raters),
+        "counting": _sizes(counting),
+        "rated": int(np.isfinite(made.values).sum()),
+        "uncertain": made.uncertain,
+        "named": raters.named,
+        "repeated": raters.repeated,
+        "nameless": raters.nameless,
+        "contexts": rated.clusters,
+        "scale": rated.scale,
+        "values": values,
+        "left_out": [{"rater": name, "ratings": counts[name], "why": why} for name, why in out.items()],
+    }
+    of_lines = zip(rated.examples, _on_scales_of_lines(rated, made.values), strict=True)
+    lines = [_with_rating(line, value, rated.dimension, out) for line, value in of_lines]
+    return _OfSet([*estimates, *replaced], data, _disagreements(counting, made), warnings, lines)
+
+
+def _sizes(raters: Raters) -> dict[str, int]:
+    """Return the numbers of lines, ratings and raters."""
+    lines, ratings = int(raters.present.any(axis=1).sum()), int(raters.present.sum())
+    return {"lines": lines, "ratings": ratings, "raters": int((raters.counts > 0).sum())}
 
 
 def _single_means(lines: Sequence[Example], dimension: str) -> FloatArray:
@@ -199,98 +271,6 @@ def _upside_down(estimates: Iterable[Estimate]) -> list[Estimate]:
     return [row for row in rows if row.known and upper(row) < 0]
 
 
-class _RatedSet(NamedTuple):
-    """The results of a data set: estimates, facts, quoted lines, warnings, and all lines with their places."""
-
-    estimates: list[Estimate]
-    data: dict[str, Any]
-    cases: list[Case]
-    warnings: list[str]
-    lines: list[Example]
-    places: list[int]
-
-    @classmethod
-    def of(
-        cls,
-        rated: RatedSet,
-        options: Mapping[str, Any],
-        sampling: Sampling,
-        attention: Mapping[str, Attention],
-        scored: Mapping[str, tuple[Scorer, Scores]],
-    ) -> _RatedSet:
-        """Return the results of a data set."""
-        raters, (least, weighting) = raters_of(rated), (options["min_kappa"], options["kappa"])
-        out = left_out(raters, attention, least, weighting)
-        counting, counts = raters.without(list(out)), raters.count()
-        rng = sampling.generator(rated.name, "models of raters")
-        made = aggregate(counting, options["aggregation"], rng=rng, share=options["share"])
-        values = np.unique(raters.ratings[raters.present]).tolist()
-        values = values if len(values) <= _FEW_VALUES else []
-        labels: dict[str, Any] = {"dataset": rated.name, "scorer": RATERS}
-        by_rater = [
-            Estimate(**labels, statistic="competence", rater=name, n=int(counts[raters.names.index(name)]), value=value)
-            for name, value in made.competence.items()
-        ] + [
-            Estimate(**labels, statistic="seconds", rater=name, by="quantile", group=f"{part:g}", n=len(took), value=took_)
-            for name in raters.names
-            if (took := attention.get(name, Attention()).seconds)
-            for part in (0.5, 0.1)
-            for took_ in [float(np.quantile(took, part))]
-        ]
-        everyone = agreement(raters, sampling)
-        rows = everyone
-        if out:
-            of_all = [replace(row, by="raters", group="all") for row in everyone if not row.rater]
-            rows = [row for row in agreement(counting, sampling) if not row.rater] + of_all
-            rows += [row for row in everyone if row.rater]
-        if raters.named:
-            left = Estimate(**labels, statistic="raters left out", n=len(raters.names), value=len(out))
-            rows.append(left)
-            if least is not None:
-                rng = sampling.generator(rated.name, "raters by chance")
-                number, alpha = by_chance(raters, least, weighting, rng)
-                chance = {"by": "raters", "group": "by chance", "method": f"mean of {SHUFFLES} shuffles of each line"}
-                rows.append(replace(left, value=number, **chance))
-                rows.append(replace(left, statistic="alpha interval", n=len(rated), value=alpha, **chance))
-        replaced, warnings = _replaced(counting, sampling, options["epsilon"], scored)
-        data = {
-            "dataset": rated.name,
-            "title": rated.title,
-            "rated": int(np.isfinite(made.values).sum()),
-            "uncertain": made.uncertain,
-            **_counts(raters),
-            "counting": _counts(counting),
-            "named": raters.named,
-            "repeated": raters.repeated,
-            "nameless": raters.nameless,
-            "contexts": rated.clusters,
-            "systems": len(rated.named_systems),
-            "scale": rated.scale,
-            "values": values,
-            "left_out": [
-                {"rater": name, "ratings": int(counts[raters.names.index(name)]), "why": why}
-                for name, why in out.items()
-            ],
-        }
-        lines = [
-            _with_rating(line, value, rated.dimension, out)
-            for line, value in zip(rated.examples, _on_scales_of_lines(rated, made.values), strict=True)
-        ]
-        systems = _systems(counting, made, values, sampling)
-        estimates = [*rows, *by_rater, *systems, *replaced]
-        return cls(estimates, data, _disagreements(counting, made), warnings, lines, rated.places.tolist())
-
-
-def _counts(raters: Raters) -> dict[str, int]:
-    """Return the numbers of lines, ratings and raters."""
-    present = raters.present
-    return {
-        "lines": int(present.any(axis=1).sum()),
-        "ratings": int(present.sum()),
-        "raters": int((raters.count() > 0).sum()),
-    }
-
-
 def _replaced(
     raters: Raters, sampling: Sampling, epsilon: float, scored: Mapping[str, tuple[Scorer, Scores]]
 ) -> tuple[list[Estimate], list[str]]:
@@ -302,10 +282,7 @@ def _replaced(
         why = out_of_domain(name, scorer.card, domain_share(scores, scorer, places.tolist()))
         if why:
             warnings.append(advice(why))
-            undecided = Verdict.UNDEFINED
-            rows = [
-                row if row.verdict is undecided else replace(row, verdict=Verdict.OUT_OF_DOMAIN) for row in rows
-            ]
+            rows = [replace(row, verdict=Verdict.OUT_OF_DOMAIN) if row.verdict in _DECIDED else row for row in rows]
         estimates += rows
     if scored:
         level = calibrated(raters, np.zeros(len(places)), sampling)
@@ -320,7 +297,9 @@ def _with_rating(line: Example, value: float, dimension: str, out: Mapping[str, 
     def why(rating: Rating) -> str:
         return "" if rating.dimension != dimension else out.get(rating.rater or "", none)
 
-    aside = [{"rater": rating.rater, "value": rating.value, "why": why(rating)} for rating in line.ratings if why(rating)]
+    aside = [
+        {"rater": rating.rater, "value": rating.value, "why": why(rating)} for rating in line.ratings if why(rating)
+    ]
     quality = {name: mean for name, mean in line.quality.items() if name != dimension}
     return replace(
         line,
@@ -370,7 +349,7 @@ def _disagreements(raters: Raters, made: Aggregated) -> list[Case]:
     if not len(several):
         return []
     spread = np.nanstd(raters.ratings[several], axis=1).round(9)
-    order = np.lexsort((several, -raters.present[several].sum(axis=1), -spread))[:_DISAGREEMENTS]
+    order = np.lexsort((several, -raters.present[several].sum(axis=1), -spread))[:_QUOTED]
     cases = []
     for line in several[order[spread[order] > 0]].tolist():
         example, given = raters.rated.examples[line], raters.present[line]

@@ -8,10 +8,10 @@ from typing import Any
 
 from rejoinder.estimates import Estimate, Verdict, one, pick
 from rejoinder.report.charts import intervals
-from rejoinder.report.layout import Block, Case, Cases, Chart, KeyFigure, Layout, Prose, Section
+from rejoinder.report.layout import Block, Case, Cases, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About
 from rejoinder.report.tables import Column, Table, pivot, table
-from rejoinder.report.written import count, interval, number, p_value, percent
+from rejoinder.report.written import count, number, p_value, percent
 
 AGREEMENT = {
     "alpha interval": "Krippendorff's alpha, interval",
@@ -30,25 +30,10 @@ AGREEMENT = {
     "pearson of halves": "random halves, Pearson",
     "spearman of halves": "random halves, Spearman",
 }
-_PAIRWISE = {"kappa quadratic": False, "kappa linear": True, "kappa": True, "spearman": True}
-_MOST_PAIRS, _MOST_RATERS, _MOST_IN_CHART = 30, 50, 40
-
-
-def _size(estimate: Estimate) -> str:
-    return count(estimate.n)
-
-
-def _share(estimate: Estimate) -> str:
-    return percent(estimate.value)
-
-
-def _plain(estimate: Estimate, digits: int = 2) -> str:
-    return number(estimate.value, digits)
-
-
-def _yes(estimate: Estimate) -> str:
-    words = {Verdict.ABOVE: "yes", Verdict.INCONCLUSIVE: "no"}
-    return words.get(estimate.verdict, str(estimate.verdict))
+_BRIEF = ("Agreement", "Raters", "Systems", "Can a scorer replace a rater?")  # sections, of which a terminal shows
+_MOST_ROWS, _MOST_PAIRS = 50, 30
+_PASSES = {Verdict.ABOVE: "yes", Verdict.INCONCLUSIVE: "no"}
+_SPARE = ("kappa linear", "kappa", "spearman")
 
 
 def layout(
@@ -66,31 +51,31 @@ def layout(
     sections, brief = list[Section](), list[Block | None]()
     for data in about.data:
         prefix = f"{data['title']}: " if len(about.data) > 1 else ""
-        rows = pick(estimates, dataset=data["dataset"])
         quoted = [case for case in cases if case.values["dataset"] == data["dataset"]]
-        for title, blocks in _sections(rows, data, about.options, quoted):
-            kept = [block for block in blocks if block is not None]
-            sections += [Section(prefix + title, kept)] if kept else []
-            if title in ("Agreement", "Raters", "Systems", "Can a scorer replace a rater?"):
-                shown = [block for block in kept if isinstance(block, Table) and " against " not in block.title]
-                brief += [block._replace(title=prefix + (block.title or title)) for block in shown]
-    first = about.data[0]
-    rows = pick(estimates, dataset=first["dataset"], rater="", by="")
-    alpha, mean = one(rows, statistic="alpha interval"), one(rows, statistic="ICC(1,k)")
-    known = [
-        KeyFigure.of(alpha, "Krippendorff's alpha", "0 is chance, 1 full agreement") if alpha.known else None,
-        KeyFigure.of(mean, "reliability of the mean rating", "ICC(1,k)") if mean.known else None,
+        for title, blocks in _sections(pick(estimates, dataset=data["dataset"]), data, about.options, quoted):
+            tables = [block for block in blocks if isinstance(block, Table)]
+            sections += [Section(prefix + title, blocks)] if any(blocks) else []
+            shown = tables[:2] if title in _BRIEF[:2] else tables[:1] if title in _BRIEF else []
+            brief += [block._replace(title=prefix + (block.title or title)) for block in shown]
+    data = about.data[0]
+    rows = pick(estimates, dataset=data["dataset"])
+    keys = [
+        KeyFigure.of(one(rows, statistic="alpha interval", by=""), "Krippendorff's alpha", "0 is chance, 1 is best"),
+        KeyFigure.of(one(rows, statistic="ICC(1,k)", by=""), "reliability of the mean rating", "ICC(1,k)"),
     ]
-    counting = first["counting"]
-    people = "raters" if first["named"] else "ratings of a line at most"
-    of = f"{count(counting['ratings'])} ratings of {count(counting['lines'])} lines"
-    keys = [*filter(None, known), KeyFigure(count(counting["raters"]), "", people, of)]
-    if first["left_out"]:
-        keys.append(KeyFigure(count(len(first["left_out"])), "", "raters left out", "by rule; see below"))
+    sizes, people = data["counting"], "raters who count" if data["named"] else "ratings of a line at most"
+    of = f"{count(sizes['ratings'])} ratings of {count(sizes['lines'])} lines"
+    kappas = [row for row in pick(rows, statistic="kappa quadratic", versus="") if row.rater]
     return Layout(
         title=f"How much do the raters of {', '.join(data['title'] for data in about.data)} agree?",
-        keys=keys,
-        chart=_chart(pick(estimates, dataset=first["dataset"]), first),
+        keys=[*keys, KeyFigure(count(sizes["raters"]), "", people, of)],
+        chart=intervals(
+            "raters",
+            sorted(kappas, key=lambda row: -row.value)[:_MOST_PAIRS],
+            row=partial(_name, data=data),
+            xlabel="Quadratic kappa with the other raters",
+            caption="Agreement of each rater with the others beyond chance; at 0 there is none.",
+        ),
         sections=sections,
         brief=[*brief, Prose(notes)],
         made=notes,
@@ -98,65 +83,64 @@ def layout(
     )
 
 
-def _name(estimate: Estimate, data: Mapping[str, Any]) -> str:
+def _name(row: Estimate, data: Mapping[str, Any]) -> str:
     """Return the name of a rater, marked if the rater is left out."""
-    out = any(rater["rater"] == estimate.rater for rater in data["left_out"])
-    return f"{estimate.rater} (left out)" if out else estimate.rater
+    out = any(rater["rater"] == row.rater for rater in data["left_out"])
+    return f"{row.rater} (left out)" if out else row.rater
 
 
-def _chart(rows: Sequence[Estimate], data: Mapping[str, Any]) -> Chart | None:
-    """Return a chart of the kappa of each rater with the others."""
-    kappas = [row for row in pick(rows, statistic="kappa quadratic", versus="") if row.rater and row.known]
-    kappas.sort(key=lambda row: -row.value)
-    caption = "Agreement of each rater with the others beyond chance; at 0 there is none."
-    name, label = partial(_name, data=data), "Quadratic kappa with the other raters"
-    return intervals("raters", kappas[:_MOST_IN_CHART], row=name, xlabel=label, caption=caption)
+def _plain(row: Estimate, digits: int = 2) -> str:
+    return number(row.value, digits)
+
+
+def _size(row: Estimate) -> str:
+    return count(row.n)
 
 
 def _sections(
     rows: Sequence[Estimate], data: Mapping[str, Any], options: Mapping[str, Any], cases: Sequence[Case]
 ) -> Iterator[tuple[str, list[Block | None]]]:
     """Yield the sections of a data set."""
-    pairwise = [Column(name.capitalize(), {"statistic": name}, spare=spare) for name, spare in _PAIRWISE.items()]
     yield "Agreement", [_agreement(rows, data)]
-    name = partial(_name, data=data)
-    out = [[rater["rater"], count(rater["ratings"]), rater["why"]] for rater in data["left_out"]]
-    of_raters = [row for row in pick(rows, versus="", by="", scorer="raters") if row.rater]
+    names = ("kappa quadratic", *_SPARE)
+    kappas = [Column(name.capitalize(), {"statistic": name, "by": ""}, spare=name in _SPARE) for name in names]
     columns = [
-        *pairwise,
+        *kappas,
         Column("ratings", {"statistic": "mean rating"}, _size),
         Column("mean", {"statistic": "mean rating"}, _plain),
         Column("spread", {"statistic": "spread of ratings"}, _plain, spare=True),
         Column("competence", {"statistic": "competence"}, _plain),
+        Column("median seconds", {"statistic": "seconds", "group": "0.5"}, partial(_plain, digits=1), spare=True),
+        Column("fastest tenth", {"statistic": "seconds", "group": "0.1"}, partial(_plain, digits=1), spare=True),
     ]
     caption = "Each rater with all others, over the lines they share; Spearman: with the mean of the other ratings."
-    raters = pivot(of_raters, name, columns, caption=caption, heading="rater")
+    raters = [row for row in pick(rows, versus="", scorer="raters") if row.rater]
+    out = [(rater["rater"], count(rater["ratings"]), rater["why"]) for rater in data["left_out"]]
     aside = "Their ratings are kept in the lines, under set_aside."
-    yield "Raters", [raters, table(("rater", "ratings", "why"), out, title="Left out", caption=aside) if out else None]
+    yield (
+        "Raters",
+        [
+            pivot(raters, partial(_name, data=data), columns, caption=caption, heading="rater"),
+            table(("rater", "ratings", "why"), out, title="Left out", caption=aside) if out else None,
+        ],
+    )
     pairs = sorted((row for row in rows if row.versus), key=lambda row: -row.n)
-    shown = pairs[: _MOST_PAIRS * len(pairwise)]
-    more = len(pairs) // len(pairwise) - _MOST_PAIRS
-    columns = [Column("lines", {"statistic": "spearman"}, _size), *pairwise]
-    yield "Pairs of raters", [
-        pivot(
-            shown,
-            lambda row: f"{row.rater}, {row.versus}",
-            columns,
-            caption="Two raters who share ten lines or more.",
-            heading="raters",
-            in_order=True,
-            notes=[f"{more:,} more pairs are in the JSON."] if more > 0 else [],
-        )
-    ]
-    yield "Systems", [_systems(pick(rows, level="system"), data)]
-    yield "Can a scorer replace a rater?", list(_stand_ins(rows, options))
+    columns = [Column("lines", {"statistic": "spearman"}, _size), *kappas]
+    caption = f"The {_MOST_PAIRS} pairs of raters with most common lines, of those with ten or more."
+    shown = pairs[: _MOST_PAIRS * len(names)]
+    both = pivot(shown, lambda row: f"{row.rater}, {row.versus}", columns, caption=caption, heading="raters")
+    yield "Pairs of raters", [both]
     columns = [
-        Column("median", {"group": "0.5"}, partial(_plain, digits=1)),
-        Column("fastest tenth", {"group": "0.1"}, partial(_plain, digits=1)),
-        Column("replies", {"group": "0.5"}, _size),
+        Column("mean [low, high]", {"statistic": "mean rating"}),
+        Column("lines", {"statistic": "mean rating"}, _size),
+        Column("spread", {"statistic": "spread of ratings"}, _plain),
     ]
-    seconds, caption = pick(rows, statistic="seconds"), "Seconds for a reply; a tenth of the replies took that or less."
-    yield "Pace", [pivot(seconds, "rater", columns, caption=caption)]
+    for value in data["values"]:
+        labels = {"statistic": "share of ratings", "group": f"{value:g}"}
+        columns.append(Column(f"{value:g}", labels, lambda row: percent(row.value), spare=True))
+    caption = "Mean of the ratings of the lines; below each value, its share of the single ratings."
+    yield "Systems", [pivot(pick(rows, level="system"), "system", columns, caption=caption, in_order=True)]
+    yield "Can a scorer replace a rater?", _stand_ins(rows, options)
     yield "Lines on which raters disagree most", [Cases("", cases) if cases else None]
 
 
@@ -164,14 +148,11 @@ def _agreement(rows: Sequence[Estimate], data: Mapping[str, Any]) -> Table | Non
     """Return the agreement of the raters who count, and of all of them."""
     of_all = [row for row in pick(rows, statistic=list(AGREEMENT), rater="") if row.group != "by chance"]
     why = dict.fromkeys(row.reason for row in of_all if not row.known and row.statistic.startswith("ICC(2"))
-    columns = [
-        Column("raters who count" if data["left_out"] else "all raters", {"by": ""}),
-        Column("all raters", {"by": "raters"}),
-    ]
+    count_or_all = "raters who count" if data["left_out"] else "all raters"
     return pivot(
         [row for row in of_all if row.known],
         lambda row: AGREEMENT[row.statistic],
-        columns,
+        [Column(count_or_all, {"by": ""}), Column("all raters", {"by": "raters"})],
         heading="statistic",
         caption="Agreement beyond chance: 0 is chance, 1 full agreement.",
         in_order=True,
@@ -179,56 +160,34 @@ def _agreement(rows: Sequence[Estimate], data: Mapping[str, Any]) -> Table | Non
     )
 
 
-def _systems(rows: Sequence[Estimate], data: Mapping[str, Any]) -> Table | None:
-    """Return the systems, the best first."""
-    shares = [
-        Column(f"{value:g}", {"statistic": "share of ratings", "group": f"{value:g}"}, _share, spare=True)
-        for value in data["values"]
-    ]
-    columns = [
-        Column("mean [low, high]", {"statistic": "mean rating"}),
-        Column("lines", {"statistic": "mean rating"}, _size),
-        Column("spread", {"statistic": "spread of ratings"}, _plain),
-        *shares,
-    ]
-    caption = "Mean of the ratings of the lines; below each value, its share of the single ratings."
-    return pivot(rows, "system", columns, caption=caption, in_order=True)
-
-
-def _stand_ins(rows: Sequence[Estimate], options: Mapping[str, Any]) -> Iterator[Table | None]:
-    """Yield the alternative annotator test of all scorers, then of each scorer against each rater."""
-    beaten = {"statistic": "raters beaten", "rater": ""}
+def _stand_ins(rows: Sequence[Estimate], options: Mapping[str, Any]) -> list[Block | None]:
+    """Return the alternative annotator test of each scorer, and of each scorer against each rater."""
+    beaten, advantage = {"statistic": "raters beaten"}, {"statistic": "advantage"}
     columns = [
         Column("raters", beaten, _size),
-        Column("beaten", beaten, _share),
-        Column("advantage [low, high]", {"statistic": "advantage", "rater": ""}),
-        Column("passes", beaten, _yes),
+        Column("beaten", beaten, lambda row: percent(row.value)),
+        Column("advantage [low, high]", advantage),
+        Column("passes", beaten, lambda row: _PASSES.get(row.verdict, str(row.verdict))),
     ]
     caption = (
         "Alternative annotator test (Calderon et al. 2025): the share of raters that a scorer beats, with epsilon "
-        f"{options['epsilon']:g}, and how often it is at least as near to the other raters of a line. It means little if "
-        "the mean rating of other contexts, which ignores the reply, passes too."
+        f"{options['epsilon']:g}, and how often it is at least as near to the other raters of a line. It means little "
+        "if the mean rating of other contexts, which ignores the reply, passes too."
     )
     tested = pick(rows, statistic=["raters beaten", "advantage", "advantage of the rater"])
-    yield pivot(tested, "scorer", columns, caption=caption, in_order=True)
-    nearer, beyond = {"statistic": "advantage"}, {"statistic": "advantage of the rater"}
-    columns = [
-        Column("lines", nearer, _size),
-        Column("scorer as near or nearer", nearer),
-        Column("rater as near or nearer", beyond, _plain),
-        Column("p", nearer, lambda row: p_value(row.p_adjusted)),
-        Column("beaten", nearer, _yes),
+    overall = [row for row in tested if not row.rater]
+    single = [row for row in tested if row.rater][: 2 * _MOST_ROWS]
+    columns_of_rater = [
+        Column("lines", advantage, _size),
+        Column("scorer as near or nearer", advantage),
+        Column("rater as near or nearer", {"statistic": "advantage of the rater"}, _plain),
+        Column("p", advantage, lambda row: p_value(row.p_adjusted)),
+        Column("beaten", advantage, lambda row: _PASSES.get(row.verdict, str(row.verdict))),
     ]
-    for scorer in dict.fromkeys(row.scorer for row in tested):
-        own = [row for row in pick(tested, scorer=[scorer]) if row.rater]
-        names = list(dict.fromkeys(row.rater for row in own))
-        more = [f"{len(names) - _MOST_RATERS:,} more raters are in the JSON."] if len(names) > _MOST_RATERS else []
-        yield pivot(
-            [row for row in own if row.rater in names[:_MOST_RATERS]],
-            "rater",
-            columns,
-            title=f"{scorer} against each rater",
-            caption="p: of the rater being ahead by epsilon or more, adjusted by Benjamini and Yekutieli.",
-            in_order=True,
-            notes=more,
-        )
+    more = "p: of the rater being ahead by epsilon or more, adjusted by Benjamini and Yekutieli."
+    heading, title = "scorer, rater", "Scorers against each rater"
+    against = partial(pivot, single, lambda row: f"{row.scorer}, {row.rater}", columns_of_rater, in_order=True)
+    return [
+        pivot(overall, "scorer", columns, caption=caption, in_order=True),
+        against(title=title, heading=heading, caption=more),
+    ]

@@ -1,9 +1,9 @@
 """The alternative annotator test: can a scorer replace a rater?
 
-Each rater in turn is left out. Rater and scorer are compared with the other raters of each line: the one nearer to them,
-by root mean square, has the advantage; both have it if they are equally near. The scorer beats a rater unless the rater
-has the advantage on a share of lines that is larger by `epsilon`: a rater costs more time and money, and must be that
-much better. The scorer passes if it beats half of the raters.
+Each rater in turn is left out. Rater and scorer are compared with the other raters of each line: the one nearer to
+them, by root mean square, has the advantage; both have it if they are equally near. The scorer beats a rater unless the
+rater has the advantage on a share of lines that is larger by `epsilon`: a rater costs more time and money, and must be
+that much better. The scorer passes if it beats half of the raters.
 
 Scores are brought to the scale of the raters first: by the straight line from scores to mean ratings, fitted on the
 lines of other contexts, in five parts, and then to the nearest value that raters give, because raters have no values in
@@ -13,7 +13,7 @@ always reported, too: by root mean square, a value in the middle is hard to beat
 Source: Calderon, Reichart and Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge, section 3, and the
 defaults of its program: 30 lines a rater, two raters a line, a false discovery rate of .05.
 
-Shapes: N lines, R ratings of a line, J raters tested, B resamples, M ratings of them.
+Shapes: N lines, J raters tested, B resamples, M ratings of them.
 """
 
 from __future__ import annotations
@@ -23,18 +23,16 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.analysis.raters import Raters
+from rejoinder.analysis.raters import MOST_VALUES, Raters
 from rejoinder.estimates import LEVEL, Estimate, Verdict, adjusted, estimate_of
 from rejoinder.stats.correlation import SMALLEST_P
-from rejoinder.stats.resamples import FloatArray, Sampling, number_of, numbers_of, percentile_interval, renumbered
+from rejoinder.stats.resamples import FloatArray, IntArray, Sampling, number_of, percentile_interval, renumbered
 from rejoinder.stats.splits import fold_groups
 
 EPSILON = 0.1
-FEWEST_LINES = 30
-HALF = 0.5
 MEAN_RATING = "mean rating"
 """The baseline: the mean rating of other contexts."""
-_FOLDS = 5
+_FEWEST_LINES, _HALF, _FOLDS = 30, 0.5, 5
 
 
 def stand_in(
@@ -50,8 +48,45 @@ def stand_in(
         epsilon: how much better a rater must be, 0 to 1: the paper has .2 for experts, .15 for trained raters, .1 for
             crowds.
     """
-    # who is nearer to the others, rating by rating
-    known = np.isfinite(raters.ratings)
+    lines, numbers, nearer, rater_nearer = _nearer(raters, scores)
+    counts = np.bincount(numbers, minlength=len(raters.names))
+    people, few = np.flatnonzero(counts >= _FEWEST_LINES), int(((counts > 0) & (counts < _FEWEST_LINES)).sum())
+    labels: dict[str, Any] = {"dataset": raters.rated.name, "scorer": scorer}
+    beaten = Estimate(**labels, statistic="raters beaten", unscored=few, method="alternative annotator test")
+    if len(people) < 2:
+        shared = f"{len(people)} of {len(raters.names)} raters share {_FEWEST_LINES} scored lines with others"
+        return [replace(beaten, reason=f"{shared}; two are needed")]
+    tested = np.isin(numbers, people)
+    lines, nearer, rater_nearer = lines[tested], nearer[tested], rater_nearer[tested]
+    groups = renumbered(numbers[tested])
+    p = [_p((rater_nearer - nearer)[groups == group], epsilon) for group in range(len(people))]
+    p_adjusted = adjusted(p, "benjamini-yekutieli")
+    draws = sampling.draw(raters.rated.contexts, raters.rated.name, "stand-in").at(lines).means(nearer, groups)
+    labels["seed"] = sampling.seed if sampling.resamples else None
+
+    def advantage(values: FloatArray, own_lines: IntArray, **more: Any) -> Estimate:
+        contexts = len(np.unique(raters.rated.contexts[own_lines]))
+        sizes = {"contexts": contexts, "n": len(own_lines)}
+        return estimate_of(percentile_interval(values, contexts), **labels, statistic="advantage", **sizes, **more)
+
+    estimates = []
+    for group, number in enumerate(people.tolist()):
+        own, name = groups == group, raters.names[number]
+        verdict = Verdict.ABOVE if p_adjusted[group] <= LEVEL else Verdict.INCONCLUSIVE
+        tests = {"p": p[group], "p_adjusted": p_adjusted[group], "verdict": verdict}
+        scorers = advantage(draws[group], lines[own], rater=name, **tests)
+        share = float(rater_nearer[own].mean())
+        of_rater = Estimate(**labels, statistic="advantage of the rater", rater=name, n=scorers.n, value=share)
+        estimates += [scorers, of_rater]
+    share = float(np.mean(np.array(p_adjusted) <= LEVEL))
+    verdict = Verdict.ABOVE if share >= _HALF else Verdict.INCONCLUSIVE
+    overall = advantage(np.nanmean(draws, axis=0), lines)
+    return [replace(beaten, value=share, n=len(people), verdict=verdict), overall, *estimates]
+
+
+def _nearer(raters: Raters, scores: FloatArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Return line and rater of each rating [M], and 1 if the scorer, and if the rater, has the advantage there."""
+    known = raters.present
     n, ratings = known.sum(axis=1), np.where(known, raters.ratings, 0.0)
     lines, places = np.nonzero(known & (n[:, None] >= 2) & np.isfinite(scores)[:, None])
     own, others = raters.ratings[lines, places], n[lines] - 1
@@ -59,71 +94,7 @@ def stand_in(
     square = ((ratings**2).sum(axis=1)[lines] - own**2) / others
     # Rounded, so that equal distances to both sides tie.
     far, own_far = ((values**2 - 2 * values * mean + square).round(9) for values in (scores[lines], own))
-
-    numbers = raters.raters[lines, places]
-    counts = np.bincount(numbers, minlength=len(raters.names))
-    tested = np.isin(numbers, np.flatnonzero(counts >= FEWEST_LINES))
-    few = int(((counts > 0) & (counts < FEWEST_LINES)).sum())
-    labels: dict[str, Any] = {"dataset": raters.rated.name, "scorer": scorer}
-    beaten = Estimate(**labels, statistic="raters beaten", unscored=few, method="alternative annotator test")
-    if (count := int((counts >= FEWEST_LINES).sum())) < 2:
-        reason = f"{count} of {len(raters.names)} raters share {FEWEST_LINES} scored lines with others; 2 are needed"
-        return [replace(beaten, reason=reason)]
-    lines, far, own_far = lines[tested], far[tested], own_far[tested]
-    people, groups = np.unique(numbers[tested], return_inverse=True)
-    nearer, rater_nearer = (far <= own_far).astype(np.float64), (own_far <= far).astype(np.float64)
-    p = [_p((rater_nearer - nearer)[groups == group], epsilon) for group in range(count)]
-    p_adjusted = adjusted(p, "benjamini-yekutieli")
-    draws = sampling.draw(raters.rated.contexts, raters.rated.name, "stand-in").at(lines).means(nearer, groups)
-    contexts = raters.rated.contexts[lines]
-    labels["seed"] = sampling.seed if sampling.resamples else None
-
-    def advantage(values: FloatArray, contexts: int, n: int, **more: Any) -> Estimate:
-        measured = percentile_interval(values, contexts)
-        return estimate_of(measured, **labels, statistic="advantage", contexts=contexts, n=n, **more)
-
-    estimates = []
-    for group, (number, size) in enumerate(zip(people.tolist(), numbers_of(contexts, groups).tolist(), strict=True)):
-        name, own_share = raters.names[number], float(rater_nearer[groups == group].mean())
-        lines_of = int((groups == group).sum())
-        verdict = Verdict.ABOVE if p_adjusted[group] <= LEVEL else Verdict.INCONCLUSIVE
-        tests = {"p": p[group], "p_adjusted": p_adjusted[group], "verdict": verdict}
-        estimates.append(advantage(draws[group], size, lines_of, rater=name, **tests))
-        own = Estimate(**labels, statistic="advantage of the rater", rater=name, n=lines_of, value=own_share)
-        estimates.append(own)
-    share = float(np.mean(np.array(p_adjusted) <= LEVEL))
-    verdict = Verdict.ABOVE if share >= HALF else Verdict.INCONCLUSIVE
-    overall = advantage(np.nanmean(draws, axis=0), len(np.unique(contexts)), len(lines))
-    return [replace(beaten, value=share, n=count, verdict=verdict), overall, *estimates]
-
-
-def calibrated(raters: Raters, scores: FloatArray, sampling: Sampling) -> FloatArray:
-    """Return [N] scores as ratings, by the straight line fitted on other contexts; NaN with fewer than five contexts.
-
-    Args:
-        raters: who rated what.
-        scores: [N] of the lines, on any scale.
-        sampling: of the parts.
-    """
-    rated = raters.rated
-    known = np.flatnonzero(np.isfinite(raters.ratings).any(axis=1) & np.isfinite(scores))
-    contexts = renumbered(rated.contexts[known])
-    predicted = np.full(len(scores), np.nan)
-    if number_of(contexts) < _FOLDS:
-        return predicted
-    folds = fold_groups(contexts, _FOLDS, sampling.generator(rated.name, "stand-in"))
-    means = np.nanmean(raters.ratings[known], axis=1)
-    for fold in range(_FOLDS):
-        x, y = scores[known[folds != fold]], means[folds != fold]
-        line = np.polynomial.Polynomial.fit(x, y, 1) if np.ptp(x) else np.polynomial.Polynomial([y.mean()])
-        predicted[known[folds == fold]] = line(scores[known[folds == fold]])
-    low, high = rated.scale or (means.min(), means.max())
-    clipped: FloatArray = np.clip(predicted, low, high)
-    if not raters.few_values:
-        return clipped
-    values = np.unique(raters.ratings[np.isfinite(raters.ratings)])
-    nearest = values[np.searchsorted((values[1:] + values[:-1]) / 2, clipped)]  # the lower one of two
-    return np.where(np.isnan(clipped), np.nan, nearest)
+    return lines, raters.raters[lines, places], 1.0 * (far <= own_far), 1.0 * (own_far <= far)
 
 
 def _p(ahead: FloatArray, epsilon: float) -> float:
@@ -133,3 +104,23 @@ def _p(ahead: FloatArray, epsilon: float) -> float:
     if np.ptp(ahead) == 0:
         return SMALLEST_P if ahead[0] < epsilon else 1.0
     return max(float(ttest_1samp(ahead, epsilon, alternative="less").pvalue), SMALLEST_P)
+
+
+def calibrated(raters: Raters, scores: FloatArray, sampling: Sampling) -> FloatArray:
+    """Return [N] scores on any scale as ratings, by the straight line fitted on other contexts; NaN with under five."""
+    rated, predicted = raters.rated, np.full(len(scores), np.nan)
+    known = np.flatnonzero(raters.present.any(axis=1) & np.isfinite(scores))
+    contexts = renumbered(rated.contexts[known])
+    if number_of(contexts) < _FOLDS:
+        return predicted
+    folds = fold_groups(contexts, _FOLDS, sampling.generator(rated.name, "stand-in"))
+    means = np.nanmean(raters.ratings[known], axis=1)
+    for fold in range(_FOLDS):
+        x, y = scores[known[folds != fold]], means[folds != fold]
+        line = np.polynomial.Polynomial.fit(x, y, 1) if np.ptp(x) else np.polynomial.Polynomial([y.mean()])
+        predicted[known[folds == fold]] = line(scores[known[folds == fold]])
+    clipped: FloatArray = np.clip(predicted, *(rated.scale or (means.min(), means.max())))
+    if len(raters.values) > MOST_VALUES:
+        return clipped
+    middles = (raters.values[1:] + raters.values[:-1]) / 2  # at a middle, the lower value is nearest
+    return np.where(np.isnan(clipped), np.nan, raters.values[np.searchsorted(middles, clipped)])

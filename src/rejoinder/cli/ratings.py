@@ -169,7 +169,9 @@ def command(
     present(results, out, as_json=as_json, figures=figures, more=_MORE)
 
 
-def _rated(files: list[str], wanted: How, report_error: ReportError) -> tuple[Iterable[Example], Mapping[str, Attention]]:
+def _rated(
+    files: list[str], wanted: How, report_error: ReportError
+) -> tuple[Iterable[Example], Mapping[str, Attention]]:
     """Return the lines of files, or those of a rating project with the attention of its raters.
 
     Raises:
