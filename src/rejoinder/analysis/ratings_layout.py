@@ -65,7 +65,7 @@ def layout(
     ]
     sizes, people = data["counting"], "raters who count" if data["named"] else "ratings of a line at most"
     of = f"{count(sizes['ratings'])} ratings of {count(sizes['lines'])} lines"
-    kappas = [row for row in pick(rows, statistic="kappa quadratic", versus="") if row.rater]
+    kappas = [row for row in pick(rows, statistic="kappa quadratic", versus="") if row.rater and row.known]
     return Layout(
         title=f"How much do the raters of {', '.join(data['title'] for data in about.data)} agree?",
         keys=[*keys, KeyFigure(count(sizes["raters"]), "", people, of)],
