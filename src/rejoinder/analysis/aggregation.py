@@ -38,14 +38,10 @@ def aggregate(
 ) -> Aggregated:
     """Return one rating a line.
 
-    Args:
-        raters: who rated what.
-        name: `mean`; `median`; `majority`, the most frequent value, or the median of several; `z-score`, the mean of
-            the ratings in standard deviations from the mean of their rater, on the scale of all ratings; `dawid-skene`,
-            the most probable value if each rater has a table of confusions (Dawid and Skene 1979); `mace`, the most
-            probable value if each rater either knows it or spams (Hovy et al. 2013).
-        rng: for the starts of `mace`.
-        share: of the lines, the most certain, that get a rating from `mace`.
+    `majority` is the most frequent value, or the median of several; `z-score` the mean of the ratings in standard
+    deviations from the mean of their rater, on the scale of all ratings; `dawid-skene` the most probable value if each
+    rater has a table of confusions (Dawid and Skene 1979); `mace` the most probable value if each rater either knows it
+    or spams (Hovy et al. 2013), with starts by `rng`, for the most certain `share` of the lines.
 
     Raises:
         UsageError: the aggregation is unknown, or does not go with the share.

@@ -192,10 +192,9 @@ def _halves(measure: _Measure) -> list[Estimate]:
 def by_chance(
     raters: Raters, least: float, weighting: stats.Weighting, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Return the effect of a rule by kappa if no rater is better than another: how many it leaves out, and alpha.
+    """Return the effect of a rule by kappa on raters that differ by chance only: how many it leaves out, and alpha.
 
-    The ratings of each line are shuffled among its raters, so raters differ by chance only. Both are means over the
-    shuffles; alpha is NaN if nobody is ever left.
+    Both are means over shuffles of the ratings of each line among its raters.
     """
     mixed = [raters.shuffled(rng) for _ in range(SHUFFLES)]
     names = [left_out(part, {}, least, weighting) for part in mixed]

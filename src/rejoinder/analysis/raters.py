@@ -224,8 +224,7 @@ def left_out(
     """Return the raters that do not count, each with the reason: who missed a check, or has a kappa below `least`.
 
     The rule by kappa leaves out honest raters wherever people disagree, so it is off by default (None). It spares
-    raters with fewer than ten pairs of ratings, and raters who share lines with one other rater only: nobody knows
-    which of the two is wrong.
+    raters with fewer than ten pairs of ratings, and those who share lines with one other rater only: either may err.
 
     Source: Lowe et al. (2017), appendix (checks, and kappa under .2); Liu et al. (2016), section 5.1 (kappa).
     """

@@ -73,8 +73,8 @@ def ratings(
     """Return how much the raters of each data set agree, and the lines with one rating each, as `layout.lines`.
 
     Raters who miss an attention check (a line with the key `check`, whose rating is known) do not count, nor do those
-    whose kappa with the others is below `min_kappa`: they are listed, and their ratings are set aside. If no rater is
-    named, nobody is left out.
+    whose kappa with the others is below `min_kappa`: they are listed, and their ratings are set aside. Raters without
+    names are never left out.
 
     Args:
         examples: N examples in any form that `examples_of` takes, some with single ratings; or the folder of a rating
@@ -83,14 +83,14 @@ def ratings(
         dimension: of the ratings.
         aggregation: how the ratings of a line become one, see `analysis.aggregation.aggregate`.
         share: of the lines, the most certain, that get a rating if a model makes them; 1 for all.
-        min_kappa: the least kappa; None leaves nobody out for disagreeing. With it, the results show the effect that
-            the rule has by chance alone.
+        min_kappa: the least kappa; by default no rater is left out for disagreeing. With it, the results show the
+            effect that the rule has by chance alone.
         kappa: how disagreements are weighted in it.
-        attention: checks and times of raters that are known from elsewhere, by name.
+        attention: more checks and times of raters, by name.
         epsilon: how much better than a scorer a rater must be, 0 to 1.
         resamples: number of resamples; 0 gives no intervals.
         seed: of the draws, 0 or more.
-        vectors: file of word vectors for scorers that need them; None takes the bundled ones.
+        vectors: file of word vectors for scorers that need them; the bundled ones by default.
         progress: called during scoring with the number of lines done.
 
     Raises:
@@ -107,41 +107,51 @@ def ratings(
     options: dict[str, Any] = {"dimension": dimension, "aggregation": aggregation, "share": share}
     options |= {"min_kappa": min_kappa, "kappa": kappa, "epsilon": epsilon, "resamples": resamples, "seed": seed}
     sampling, scorers = Sampling.checked(resamples, seed), listed(scorers)
-    if isinstance(examples, (str, Path)) and is_project(examples):
-        lines, known = project_ratings(examples)
-    else:
-        lines, known = list(examples_of(examples, keep=columns_of(scorers))), {}
+    lines, known = _read(examples, scorers)
     known |= attention or {}
     lines, joined, kept = (lines, [], []) if known else unified_names(lines)
     checks, lines = ([line for line in lines if (CHECK in line.extra) is wanted] for wanted in (True, False))
     refuse_again(lines)
-    means = _single_means(lines, dimension)
+    known, means = {**attention_of(checks, dimension), **known}, _single_means(lines, dimension)
     loaded = load_scorers(scorers, vectors=vectors)
-    scored = {name: (one, run(as_rated(one, lines), lines, progress=progress)) for name, one in loaded.items()}
-    known = {**attention_of(checks, dimension), **known}
-    estimates, data, cases, warnings, rated_lines = [], [], [], [], list(lines)
-    for rated in rated_sets(lines, means, dimension).filled:
-        part = _of_set(rated, options, sampling, known, scored)
-        estimates += part.estimates
-        data.append(part.data)
-        cases += part.cases
-        warnings += part.warnings
+    scored = {name: (scorer, run(as_rated(scorer, lines), lines, progress=progress)) for name, scorer in loaded.items()}
+    sets = rated_sets(lines, means, dimension).filled
+    parts = [_of_set(rated, options, sampling, known, scored) for rated in sets]
+    about = About(
+        data=[part.data for part in parts],
+        scorers=_scorers(scored, choose_scorers(scorers, [line.dataset for line in lines]).fitted),
+        options=options,
+        counts={"lines": len(lines), "checks": len(checks), "unrated": int(np.isnan(means).sum())},
+    )
+    for rated, part in zip(sets, parts, strict=True):
         for place, line in zip(rated.places.tolist(), part.lines, strict=True):
-            rated_lines[place] = line
-    fitted = choose_scorers(scorers, [line.dataset for line in lines]).fitted
-    counts = {"lines": len(lines), "checks": len(checks), "unrated": int(np.isnan(means).sum())}
-    about = About(data=data, scorers=_scorers(scored, fitted), options=options, counts=counts)
-    facts = {"estimates": estimates, "about": about, "scorers": list(loaded), "upside_down": _upside_down(estimates)}
-    facts |= {"joined": joined, "kept": kept, "mean_rating": MEAN_RATING, "shuffles": SHUFFLES}
+            lines[place] = line
+    return _results(parts, about, facts_warning(loaded), lines, joined=joined, kept=kept)
+
+
+def _read(examples: Given, scorers: Sequence[ScorerLike]) -> tuple[list[Example], dict[str, Attention]]:
+    """Return the lines, and the attention of the raters of a rating project."""
+    if isinstance(examples, (str, Path)) and is_project(examples):
+        return project_ratings(examples)
+    return list(examples_of(examples, keep=columns_of(scorers))), {}
+
+
+def _results(parts: Sequence[_OfSet], about: About, warning: str, lines: Sequence[Example], **names: Any) -> Results:
+    """Return the results of all data sets together."""
+    estimates = tuple(row for part in parts for row in part.estimates)
+    cases = tuple(case for part in parts for case in part.cases)
+    facts = {"estimates": estimates, "about": about, "upside_down": _upside_down(estimates), **names}
+    facts |= {"mean_rating": MEAN_RATING, "shuffles": SHUFFLES}
     more, notes = (sentences("analysis", "ratings_notes", part=part, **facts) for part in ("warnings", "notes"))
+    warnings = [*(sentence for part in parts for sentence in part.warnings), warning, *more]
     return Results(
         command="ratings",
-        estimates=tuple(estimates),
+        estimates=estimates,
         answer=sentences("analysis", "ratings", **facts),
-        warnings=tuple(filter(None, [*warnings, facts_warning(loaded), *more])),
-        cases=tuple(cases),
+        warnings=tuple(filter(None, warnings)),
+        cases=cases,
         about=about,
-        layout=layout(estimates, about, cases, notes, [to_record(line) for line in rated_lines]),
+        layout=layout(estimates, about, cases, notes, list(map(to_record, lines))),
     )
 
 

@@ -39,15 +39,7 @@ _SPARE = ("kappa linear", "kappa", "spearman")
 def layout(
     estimates: Sequence[Estimate], about: About, cases: Sequence[Case], notes: Sequence[str], lines: Any
 ) -> Layout:
-    """Return the report.
-
-    Args:
-        estimates: all of them.
-        about: the data sets and options.
-        cases: quoted lines.
-        notes: what was counted and how.
-        lines: one mapping for each line with its rating.
-    """
+    """Return the report; `lines` are mappings, each with its rating."""
     sections, brief = list[Section](), list[Block | None]()
     for data in about.data:
         prefix = f"{data['title']}: " if len(about.data) > 1 else ""

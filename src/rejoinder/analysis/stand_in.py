@@ -40,13 +40,8 @@ def stand_in(
 ) -> list[Estimate]:
     """Return the share of raters that a scorer beats, with the verdict, the mean advantage, and those of each rater.
 
-    Args:
-        raters: who rated what.
-        scores: [N] of the lines, on the scale of the raters (see `calibrated`); NaN without a score.
-        scorer: its name.
-        sampling: of the intervals.
-        epsilon: how much better a rater must be, 0 to 1: the paper has .2 for experts, .15 for trained raters, .1 for
-            crowds.
+    The scores [N] are on the scale of the raters (see `calibrated`), NaN without a score. The paper has an `epsilon` of
+    .2 for experts, .15 for trained raters, .1 for crowds.
     """
     lines, numbers, nearer, rater_nearer = _nearer(raters, scores)
     counts = np.bincount(numbers, minlength=len(raters.names))

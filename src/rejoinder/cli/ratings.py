@@ -95,7 +95,7 @@ MinKappa = Annotated[
     typer.Option(
         max=1,
         help="Leave out raters whose kappa with the others is lower; the answer shows the effect by chance alone. "
-        "Default: nobody is left out for disagreeing.",
+        "Default: no rater is left out for disagreeing.",
         metavar="KAPPA",
     ),
 ]
