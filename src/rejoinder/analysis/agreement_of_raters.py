@@ -168,12 +168,14 @@ def _each_rater(measure: _Measure) -> list[Estimate]:
 def _intraclass(measure: _Measure) -> list[Estimate]:
     """Return the intraclass correlations; the two-way ones are of the lines that all raters rated."""
     raters = measure.raters
-    one = stats.reliability(raters.ratings, measure.few)
-    two = stats.two_way(raters.table[:, raters.counts > 0], measure.few)
-    of_one = [measure.estimate("ICC(1)", one.single, one.items), measure.estimate("ICC(1,k)", one.mean, one.items)]
-    names = ("ICC(2,1)", "ICC(2,k)", "ICC(3,1)", "ICC(3,k)")
-    of_two = zip(names, two[:4], strict=True)
-    return of_one + [measure.estimate(name, values, two.items, two.reason) for name, values in of_two]
+    single, mean, _, items, *_ = stats.reliability(raters.ratings, measure.few)
+    two_way = stats.two_way(raters.table[:, raters.counts > 0], measure.few)
+    of_two = zip(("ICC(2,1)", "ICC(2,k)", "ICC(3,1)", "ICC(3,k)"), two_way[:4], strict=True)
+    return [
+        measure.estimate("ICC(1)", single, items),
+        measure.estimate("ICC(1,k)", mean, items),
+        *(measure.estimate(name, values, two_way.items, two_way.reason) for name, values in of_two),
+    ]
 
 
 def _halves(measure: _Measure) -> list[Estimate]:

@@ -85,19 +85,19 @@ class Raters:
     def of(cls, rated: RatedSet) -> Raters:
         """Return the raters of a data set. If somebody rated a line twice, the first rating counts."""
         ratings, dimension = rated.all_ratings, rated.dimension
-        given = [[rating.rater for rating in line.ratings if rating.dimension == dimension] for line in rated.examples]
-        people = sorted({name for line in given for name in line if name is not None})
+        names = [[rating.rater for rating in line.ratings if rating.dimension == dimension] for line in rated.examples]
+        people = sorted({name for line in names for name in line if name is not None})
         if not people:
             places = np.arange(ratings.shape[1])
             raters = np.where(np.isfinite(ratings), places, NO_RATER)
             return cls(rated, tuple(f"rating {place + 1}" for place in places), False, ratings, raters)
         numbers, raters = {name: place for place, name in enumerate(people)}, np.full(ratings.shape, NO_RATER)
-        for row, line in zip(raters, given, strict=True):
+        for row, line in zip(raters, names, strict=True):
             for place, name in enumerate(line):
                 if name is not None and numbers[name] not in row[:place]:
                     row[place] = numbers[name]
-        nameless = sum(name is None for line in given for name in line)
-        repeated = sum(map(len, given)) - nameless - int((raters != NO_RATER).sum())
+        nameless = sum(name is None for line in names for name in line)
+        repeated = sum(map(len, names)) - nameless - int((raters != NO_RATER).sum())
         ratings = np.where(raters == NO_RATER, np.nan, ratings)
         return cls(rated, tuple(people), True, ratings, raters, repeated, nameless)
 

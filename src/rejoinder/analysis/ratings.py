@@ -113,6 +113,7 @@ def ratings(
     checks, lines = ([line for line in lines if (CHECK in line.extra) is wanted] for wanted in (True, False))
     refuse_again(lines)
     known, means = {**attention_of(checks, dimension), **known}, _single_means(lines, dimension)
+    options["files"] = list(dict.fromkeys(Path(line.where.rpartition(":")[0]).name for line in lines if line.where))
     loaded = load_scorers(scorers, vectors=vectors)
     scored = {name: (scorer, run(as_rated(scorer, lines), lines, progress=progress)) for name, scorer in loaded.items()}
     sets = rated_sets(lines, means, dimension).filled
@@ -189,11 +190,7 @@ def _of_set(
         estimates.append(left)
     if raters.named and least is not None:
         number, alpha = by_chance(raters, least, weighting, sampling.generator(rated.name, "raters by chance"))
-        chance: dict[str, Any] = {
-            "by": "raters",
-            "group": "by chance",
-            "method": f"mean over {SHUFFLES} shuffles of each line",
-        }
+        chance: dict[str, Any] = {"by": "raters", "group": "by chance", "method": f"mean over {SHUFFLES} shuffles"}
         estimates.append(replace(left, value=number, **chance))
         estimates.append(replace(left, statistic="alpha interval", n=len(rated), value=alpha, **chance))
     for name, value in made.competence.items():
@@ -362,17 +359,15 @@ def _disagreements(raters: Raters, made: Aggregated) -> list[Case]:
     order = np.lexsort((several, -raters.present[several].sum(axis=1), -spread))[:_QUOTED]
     cases = []
     for line in several[order[spread[order] > 0]].tolist():
-        example, given = raters.rated.examples[line], raters.present[line]
-        names = (raters.names[number] for number in raters.raters[line][given].tolist())
-        values = sorted(zip(names, raters.ratings[line][given].tolist(), strict=True), key=lambda pair: pair[1])
-        facts = {"dataset": raters.rated.name, "id": example.id, "system": example.system, "response": example.response}
-        cases.append(
-            Case(
-                f"{values[0][1]:g} to {values[-1][1]:g}",
-                ", ".join(f"{name} {value:g}" for name, value in values),
-                example.context,
-                [(example.system or "reply", example.response)],
-                values={**facts, "ratings": dict(values), "rating": float(made.values[line])},
-            )
+        example, present = raters.rated.examples[line], raters.present[line]
+        names = (raters.names[number] for number in raters.raters[line][present].tolist())
+        ratings = dict(
+            sorted(zip(names, raters.ratings[line][present].tolist(), strict=True), key=lambda pair: pair[1])
         )
+        values = {"dataset": raters.rated.name, "id": example.id, "system": example.system}
+        values |= {"response": example.response, "ratings": by_rater, "rating": float(made.values[line])}
+        why = f"{min(by_rater.values()):g} to {max(by_rater.values()):g}"
+        facts = ", ".join(f"{name} {value:g}" for name, value in by_rater.items())
+        reply = [(example.system or "reply", example.response)]
+        cases.append(Case(why, facts, example.context, reply, values=values))
     return cases

@@ -95,7 +95,7 @@ def _sections(
     """Yield the sections of a data set."""
     yield "Agreement", [_agreement(rows, data)]
     names = ("kappa quadratic", *_SPARE)
-    kappas = [Column(name.capitalize(), {"statistic": name, "by": ""}, spare=name in _SPARE) for name in names]
+    kappas = [Column(name.replace("sp", "Sp"), {"statistic": name, "by": ""}, spare=name in _SPARE) for name in names]
     columns = [
         *kappas,
         Column("ratings", {"statistic": "mean rating"}, _size),
@@ -118,7 +118,7 @@ def _sections(
     )
     pairs = sorted((row for row in rows if row.versus), key=lambda row: -row.n)
     columns = [Column("lines", {"statistic": "spearman"}, _size), *kappas]
-    caption = f"The {_MOST_PAIRS} pairs of raters with most common lines, of those with ten or more."
+    caption = f"Two raters who share ten lines or more, the {_MOST_PAIRS} pairs with the most first."
     shown = pairs[: _MOST_PAIRS * len(names)]
     both = pivot(shown, lambda row: f"{row.rater}, {row.versus}", columns, caption=caption, heading="raters")
     yield "Pairs of raters", [both]
@@ -140,11 +140,11 @@ def _agreement(rows: Sequence[Estimate], data: Mapping[str, Any]) -> Table | Non
     """Return the agreement of the raters who count, and of all of them."""
     of_all = [row for row in pick(rows, statistic=list(AGREEMENT), rater="") if row.group != "by chance"]
     why = dict.fromkeys(row.reason for row in of_all if not row.known and row.statistic.startswith("ICC(2"))
-    count_or_all = "raters who count" if data["left_out"] else "all raters"
+    title = "raters who count" if data["left_out"] else "all raters"
     return pivot(
         [row for row in of_all if row.known],
         lambda row: AGREEMENT[row.statistic],
-        [Column(count_or_all, {"by": ""}), Column("all raters", {"by": "raters"})],
+        [Column(title, {"by": ""}), Column("all raters", {"by": "raters"})],
         heading="statistic",
         caption="Agreement beyond chance: 0 is chance, 1 full agreement.",
         in_order=True,

@@ -59,18 +59,18 @@ def stand_in(
     draws = sampling.draw(raters.rated.contexts, raters.rated.name, "stand-in").at(lines).means(nearer, groups)
     labels["seed"] = sampling.seed if sampling.resamples else None
 
-    def advantage(values: FloatArray, own_lines: IntArray, **more: Any) -> Estimate:
-        contexts = len(np.unique(raters.rated.contexts[own_lines]))
-        sizes = {"contexts": contexts, "n": len(own_lines)}
+    def advantage(values: FloatArray, rows: IntArray, **more: Any) -> Estimate:
+        contexts = len(np.unique(raters.rated.contexts[rows]))
+        sizes = {"contexts": contexts, "n": len(rows)}
         return estimate_of(percentile_interval(values, contexts), **labels, statistic="advantage", **sizes, **more)
 
     estimates = []
     for group, number in enumerate(people.tolist()):
-        own, name = groups == group, raters.names[number]
+        rows, name = groups == group, raters.names[number]
         verdict = Verdict.ABOVE if p_adjusted[group] <= LEVEL else Verdict.INCONCLUSIVE
         tests = {"p": p[group], "p_adjusted": p_adjusted[group], "verdict": verdict}
-        scorers = advantage(draws[group], lines[own], rater=name, **tests)
-        share = float(rater_nearer[own].mean())
+        scorers = advantage(draws[group], lines[rows], rater=name, **tests)
+        share = float(rater_nearer[rows].mean())
         of_rater = Estimate(**labels, statistic="advantage of the rater", rater=name, n=scorers.n, value=share)
         estimates += [scorers, of_rater]
     share = float(np.mean(np.array(p_adjusted) <= LEVEL))
@@ -84,12 +84,12 @@ def _nearer(raters: Raters, scores: FloatArray) -> tuple[IntArray, IntArray, Flo
     known = raters.present
     n, ratings = known.sum(axis=1), np.where(known, raters.ratings, 0.0)
     lines, places = np.nonzero(known & (n[:, None] >= 2) & np.isfinite(scores)[:, None])
-    own, others = raters.ratings[lines, places], n[lines] - 1
-    mean = (ratings.sum(axis=1)[lines] - own) / others
-    square = ((ratings**2).sum(axis=1)[lines] - own**2) / others
+    rating, others = raters.ratings[lines, places], n[lines] - 1
+    mean = (ratings.sum(axis=1)[lines] - rating) / others
+    square = ((ratings**2).sum(axis=1)[lines] - rating**2) / others
     # Rounded, so that equal distances to both sides tie.
-    far, own_far = ((values**2 - 2 * values * mean + square).round(9) for values in (scores[lines], own))
-    return lines, raters.raters[lines, places], 1.0 * (far <= own_far), 1.0 * (own_far <= far)
+    score_off, rating_off = ((x**2 - 2 * x * mean + square).round(9) for x in (scores[lines], rating))
+    return lines, raters.raters[lines, places], 1.0 * (score_off <= rating_off), 1.0 * (rating_off <= score_off)
 
 
 def _p(ahead: FloatArray, epsilon: float) -> float:
