@@ -38,7 +38,9 @@ def terminal(results: Results, width: int, *, every: bool = False) -> str:
     layout = results.layout
     blocks = (layout.every if every else layout.brief) or [*layout.tables, Prose(layout.made)]
     first = "\n".join([*results.answer[:1], *results.warnings, *results.answer[1:]])
-    return "\n\n".join(part.strip("\n") for part in (first, blocks_text(blocks, width)) if part.strip("\n")) + "\n"
+    return escape_controls(
+        "\n\n".join(filter(None, [first.strip("\n"), blocks_text(blocks, width).strip("\n")])) + "\n"
+    )
 
 
 def blocks_text(blocks: Iterable[Block | None], width: int) -> str:
