@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -114,6 +115,8 @@ def test_series_differ_in_stroke() -> None:
     assert "stroke-dasharray" in outlines and {"A", "B", "score", "replies"} <= set(texts(outlines))
     points = [Estimate(scorer=name, group=str(n), value=n / 100, low=0, high=1) for name in "ab" for n in (9, 50)]
     assert "stroke-dasharray" in svg(curve("c", points, xlabel="ratings", ylabel="Pearson", null=0))
+    days = [Estimate(scorer="a", group=f"2026-0{month}-01", value=0.1) for month in (1, 3, 5)]
+    assert "Mar" in texts(svg(curve("c", days, x=date.fromisoformat)))
 
 
 def test_nothing_known_is_no_chart() -> None:
