@@ -21,13 +21,7 @@ _SECRET_OPTION = re.compile(r"(?i)--(?:[a-z-]+-)?(?:key|token|password|secret)")
 
 
 class Made(NamedTuple):
-    """How a report was made.
-
-    Attributes:
-        sentences: how the numbers were computed, from which files, when, and by which version.
-        command_line: what makes it again, without secrets.
-        signatures: of the scorers, by name.
-    """
+    """How a report was made: sentences, the command without secrets, and the signatures of the scorers by name."""
 
     sentences: Sequence[str] = ()
     command_line: str = ""
