@@ -361,9 +361,8 @@ def _disagreements(raters: Raters, made: Aggregated) -> list[Case]:
     for line in several[order[spread[order] > 0]].tolist():
         example, present = raters.rated.examples[line], raters.present[line]
         names = (raters.names[number] for number in raters.raters[line][present].tolist())
-        ratings = dict(
-            sorted(zip(names, raters.ratings[line][present].tolist(), strict=True), key=lambda pair: pair[1])
-        )
+        pairs = zip(names, raters.ratings[line][present].tolist(), strict=True)
+        by_rater = dict(sorted(pairs, key=lambda pair: pair[1]))
         values = {"dataset": raters.rated.name, "id": example.id, "system": example.system}
         values |= {"response": example.response, "ratings": by_rater, "rating": float(made.values[line])}
         why = f"{min(by_rater.values()):g} to {max(by_rater.values()):g}"
