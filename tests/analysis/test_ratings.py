@@ -179,7 +179,7 @@ def test_checks_and_lines_without_ratings_are_counted_and_not_analysed() -> None
     check = Example(("c",), "r", id="x", ratings=(Rating(5, rater="bob"),), extra={"check": [1, 2]})
     bare = Example(("c",), "r", id="y", quality={"overall": 3})
     results = rejoinder.ratings([*rated(), check, bare], resamples=100)
-    assert results.about.counts == {"lines": 61, "checks": 1, "unrated": 1}
+    assert results.about.counts == {"examples": 61, "checks": 1, "unrated": 1}
     assert left_out(results) == {"bob": "missed 1 of 1 attention check"}
     assert lines_of(results)[-1].quality == {"overall": 3} and len(lines_of(results)) == 61
 

@@ -122,7 +122,7 @@ def ratings(
         data=[part.data for part in parts],
         scorers=_scorers(scored, choose_scorers(scorers, [line.dataset for line in lines]).fitted),
         options=options,
-        counts={"lines": len(lines), "checks": len(checks), "unrated": int(np.isnan(means).sum())},
+        counts={"examples": len(lines), "checks": len(checks), "unrated": int(np.isnan(means).sum())},
     )
     for rated, part in zip(sets, parts, strict=True):
         for place, line in zip(rated.places.tolist(), part.lines, strict=True):
@@ -254,9 +254,10 @@ def _scorers(
             "kind": scorer.card.kind,
             "asked": True,
             "signature": scores.signature.fields,
-            "warnings": dict(scores.warning_counts),
-            "unscored": dict(Counter(scores.reasons.values())),
-            "fitted": list(fitted.get(name, ())),
+            "warnings": scores.warning_counts,
+            "unscored": int((~scores.scored).sum()),
+            "unscored_reason": next(iter(Counter(scores.reasons.values()).most_common(1)), ("",))[0],
+            "fitted_on": list(fitted.get(name, ())),
         }
         for name, (scorer, scores) in scored.items()
     }
@@ -268,14 +269,11 @@ def _upside_down(estimates: Iterable[Estimate]) -> list[Estimate]:
 
     Intervals are wider for more raters: of 60 who guess, one or two have an interval below 0 by chance.
     """
-    rows = [row for row in pick(estimates, statistic="spearman", versus="") if row.rater and row.n >= FEWEST_SHARED]
-    tests = Counter(row.dataset for row in rows if row.known)
-    edge = NormalDist().inv_cdf(1 - LEVEL / 2)
-
-    def upper(row: Estimate) -> float:
-        return row.value + (row.high - row.value) * NormalDist().inv_cdf(1 - LEVEL / 2 / tests[row.dataset]) / edge
-
-    return [row for row in rows if row.known and upper(row) < 0]
+    rows = [row for row in pick(estimates, statistic="spearman", versus="") if row.rater and row.known]
+    rows = [row for row in rows if row.n >= FEWEST_SHARED]
+    tests, edge = Counter(row.dataset for row in rows), NormalDist().inv_cdf
+    wider = {name: edge(1 - LEVEL / 2 / count) / edge(1 - LEVEL / 2) for name, count in tests.items()}
+    return [row for row in rows if row.value + (row.high - row.value) * wider[row.dataset] < 0]
 
 
 def _replaced(

@@ -163,8 +163,8 @@ def command(
             progress=advance,
         )
     for name, facts in results.about.scorers.items():
-        if facts.get("fitted"):
-            sets = ", ".join(facts["fitted"])
+        if facts.get("fitted_on"):
+            sets = ", ".join(facts["fitted_on"])
             tell(f"{name} was fitted on lines of {sets}, so it does better on these than on yours", err=True)
     present(results, out, as_json=as_json, figures=figures, more=_MORE)
 
