@@ -256,7 +256,7 @@ def _scorers(
             "signature": scores.signature.fields,
             "warnings": scores.warning_counts,
             "unscored": int((~scores.scored).sum()),
-            "unscored_reason": next(iter(Counter(scores.reasons.values()).most_common(1)), ("",))[0],
+            "unscored_reason": next((why for why, _ in Counter(scores.reasons.values()).most_common(1)), ""),
             "fitted_on": list(fitted.get(name, ())),
         }
         for name, (scorer, scores) in scored.items()
