@@ -30,7 +30,7 @@ AGREEMENT = {
     "pearson of halves": "random halves, Pearson",
     "spearman of halves": "random halves, Spearman",
 }
-_BRIEF = ("Agreement", "Raters", "Systems", "Can a scorer replace a rater?")  # sections, of which a terminal shows
+_BRIEF = ("Agreement", "Raters", "Systems", "Alternative annotator test")  # sections, of which a terminal shows
 _MOST_ROWS, _MOST_PAIRS = 50, 30
 _PASSES = {Verdict.ABOVE: "yes", Verdict.INCONCLUSIVE: "no"}
 _SPARE = ("kappa linear", "kappa", "spearman")
@@ -132,7 +132,7 @@ def _sections(
         columns.append(Column(f"{value:g}", labels, lambda row: percent(row.value), spare=True))
     caption = "Mean of the ratings of the lines; below each value, its share of the single ratings."
     yield "Systems", [pivot(pick(rows, level="system"), "system", columns, caption=caption, in_order=True)]
-    yield "Can a scorer replace a rater?", _stand_ins(rows, options)
+    yield "Alternative annotator test", _stand_ins(rows, options)
     yield "Lines on which raters disagree most", [Cases("", cases) if cases else None]
 
 
@@ -162,9 +162,9 @@ def _stand_ins(rows: Sequence[Estimate], options: Mapping[str, Any]) -> list[Blo
         Column("passes", beaten, lambda row: _PASSES.get(row.verdict, str(row.verdict))),
     ]
     caption = (
-        "Alternative annotator test (Calderon et al. 2025): the share of raters that a scorer beats, with epsilon "
-        f"{options['epsilon']:g}, and how often it is at least as near to the other raters of a line. It means little "
-        "if the mean rating of other contexts, which ignores the reply, passes too."
+        f"The share of raters that a scorer beats with epsilon {options['epsilon']:g}, and how often it is at least as "
+        "near to the other raters of a line (Calderon, Reichart and Dror 2025). It means little if the mean rating of "
+        "other contexts, which ignores the reply, passes too."
     )
     tested = pick(rows, statistic=["raters beaten", "advantage", "advantage of the rater"])
     overall = [row for row in tested if not row.rater]
