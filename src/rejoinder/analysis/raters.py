@@ -22,7 +22,7 @@ from rejoinder.data.rated import RatedSet
 from rejoinder.data.read import lines_of
 from rejoinder.data.values import is_number
 from rejoinder.errors import DataError
-from rejoinder.example import Example, Rating
+from rejoinder.example import Example, Pair, Rating
 from rejoinder.report.written import number, pluralize
 from rejoinder.stats.agreement import Weighting, kappas
 from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray, Resamples
@@ -210,12 +210,17 @@ def project_ratings(path: str | Path) -> tuple[list[Example], dict[str, Attentio
     Raises:
         DataError: it is damaged, has votes between two replies, or keeps its answers in a database elsewhere.
     """
-    lines = lines_of(path)
-    examples = [line for line in lines if isinstance(line, Example)]
-    if len(examples) < len(lines):
+    attention = {name: Attention(*facts) for name, facts in project_raters(path).items()}
+    return rated_replies(lines_of(path), path), attention
+
+
+def rated_replies(lines: Sequence[Example | Pair], path: str | Path) -> list[Example]:
+    """Return the lines of a rating project; `DataError` if its raters chose between two replies."""
+    replies = [line for line in lines if isinstance(line, Example)]
+    if len(replies) < len(lines):
         remedy = "Run rejoinder study to see which scorers agree with the votes"
         raise DataError("the raters chose between two replies, so there are no ratings", remedy, where=str(path))
-    return examples, {name: Attention(*facts) for name, facts in project_raters(path).items()}
+    return replies
 
 
 def left_out(

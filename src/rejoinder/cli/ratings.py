@@ -177,7 +177,7 @@ def _rated(
     Raises:
         UsageError: a project is not alone.
     """
-    from rejoinder.analysis.raters import Attention, project_ratings
+    from rejoinder.analysis.raters import Attention, project_ratings, rated_replies
     from rejoinder.data.formats.annotation import is_project, keeps_answers_elsewhere
     from rejoinder.data.read import read
 
@@ -190,5 +190,5 @@ def _rated(
     from rejoinder.annotation.collected import load_study
 
     lines, records = load_study(files[0])
-    known = {one.name: Attention(one.failed, one.passed + one.failed, one.seconds) for one in records}
-    return [line for line in lines if isinstance(line, Example)], known
+    known = {rater.name: Attention(rater.failed, rater.passed + rater.failed, rater.seconds) for rater in records}
+    return rated_replies(lines, files[0]), known
