@@ -10,6 +10,7 @@ from rejoinder.version import __version__
 
 if TYPE_CHECKING:
     from rejoinder.analysis.fit import fit
+    from rejoinder.analysis.ratings import ratings
     from rejoinder.analysis.study import study
     from rejoinder.analysis.train import train
     from rejoinder.annotation.collected import load_study
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from rejoinder.meta.compare import compare
     from rejoinder.meta.estimate import estimate
     from rejoinder.meta.next_lines import next_lines
-    from rejoinder.meta.ratings import ratings
     from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
     from rejoinder.responders.decoding import Decoding
     from rejoinder.responders.pretrain import pretrain
@@ -65,7 +65,7 @@ _MODULES = {
     "meta.compare": "compare",
     "meta.estimate": "estimate",
     "meta.next_lines": "next_lines",
-    "meta.ratings": "ratings",
+    "analysis.ratings": "ratings",
     "responder": "Answer Reply Request Responder answer request",
     "responders.decoding": "Decoding",
     "responders.pretrain": "pretrain",

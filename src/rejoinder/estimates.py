@@ -137,6 +137,10 @@ STATISTICS = frozenset(
         # agreement of raters
         *("ceiling of pearson", "ICC(1)", "ICC(1,k)", "ICC(2,1)", "ICC(2,k)", "ICC(3,k)", "krippendorff alpha"),
         *("kappa", "pearson of one rater", "spearman of one rater", "pearson of halves", "spearman of halves"),
+        # ratings
+        *("alpha interval", "alpha ordinal", "alpha nominal", "ICC(3,1)", "kappa linear", "kappa quadratic"),
+        *("spread of ratings", "share of ratings", "competence", "seconds", "raters left out", "raters beaten"),
+        *("advantage", "advantage of the rater"),
         # labels
         *("true pass", "false pass", "true fail", "false fail", "no verdict", "accuracy", "TPR", "TNR", "AUC"),
         # comparison of systems, preferences

@@ -77,6 +77,11 @@ Vectors = Annotated[
 ]
 OnErrorFlag = Annotated[OnError, typer.Option("--on-error", help="What to do with a bad line.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
+Figures = Annotated[
+    Path | None,
+    typer.Option("--figures", help="Also draw the charts into this folder, as SVG, PNG and PDF.", metavar="DIR"),
+    Writes(),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace a model that stands in FOLDER.")]
 OnRay = Annotated[
     str | None,
@@ -247,7 +252,7 @@ def require_places(out: list[Path] | None, figures: Path | None = None, *, lines
 
     for path in out or []:
         require_writable(path, lines=lines)
-    if figures is not None:
+    if figures is not None and not figures.is_dir():
         require_place(figures)
 
 

@@ -10,9 +10,10 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from rejoinder.report.results import Results
 
 _Numbers = Sequence[float]
-_Estimates = Sequence[Estimate]
 
 WIDE, NARROW = 640, 343  # CSS pixels: of a page, and of a phone without its margins
 _SQUARE, _POINTS = 320, 400  # pixels of a side of a scatter chart, and its points
@@ -49,7 +49,7 @@ _SETTINGS: dict[str, Any] = {
     "ytick.color": _COLORS["soft"], "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
     "grid.color": _COLORS["line"], "legend.fontsize": 9.75, "axes.axisbelow": True, "axes.formatter.useoffset": False,
 }  # fmt: skip
-# Colour, marker, fill and meaning of each kind of scorer.
+# Colour, marker, fill and meaning of each kind of scorer, and of each outcome of an attack.
 _KINDS = {
     "judge": ("judge", "s", "judge", "learned judge"),
     "metric": ("metric", "o", "metric", "metric"),
@@ -58,10 +58,12 @@ _KINDS = {
     "fooled": ("judge", "s", "judge", "fooled"),
     "holds": ("metric", "o", "metric", "holds"),
     "inconclusive": ("trivial", "o", "paper", "inconclusive"),
+    "fooled": ("judge", "s", "judge", "fooled"),
+    "holds": ("metric", "o", "metric", "holds"),
+    "inconclusive": ("trivial", "o", "paper", "inconclusive"),
     "": ("metric", "o", "metric", ""),
 }
 _SERIES = ("metric", "judge", "reads", "trivial")
-_MARKERS, _STROKES = "osD^", ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)))
 
 
 def intervals(
@@ -186,7 +188,7 @@ def scatter(
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path as Outline
 
-        figure, axes = _axes(min(width, _SQUARE), min(width, _SQUARE))
+        figure, axes = _axes(min(width, _SQUARE), min(width, _SQUARE), xlabel, ylabel)
         if labels:
             axes.plot(*noisy.T, "o", color=_COLORS["metric"], markersize=4)
         else:  # one path, because 400 markers would take 65 KB
@@ -194,11 +196,8 @@ def scatter(
             outline = Outline((noisy[:, None] + corners).reshape(-1, 2), [1, 2, 2, 2, 79] * len(noisy))
             axes.add_patch(PathPatch(outline, color=_COLORS["metric"], linewidth=0, alpha=0.5))
         if diagonal:
-            axes.plot(
-                [noisy.min(), noisy.max()], [noisy.min(), noisy.max()], color=_COLORS["soft"], lw=0.8, ls=_STROKES[1]
-            )
+            axes.plot([noisy.min(), noisy.max()], [noisy.min(), noisy.max()], color=_COLORS["soft"], lw=0.8, ls="--")
         axes.autoscale_view()
-        axes.set(xlabel=escape_controls(xlabel), ylabel=escape_controls(ylabel))
         _ticks(axes, 4, 4)
         figure.draw_without_rendering()
         _number(axes, noisy if labels else noisy[:0], [str(place + 1) for place in shown])
@@ -215,41 +214,24 @@ def histogram(
 ) -> Chart | None:
     """Return a histogram of counts [bins] by group, between edges [bins + 1]; several groups are outlines."""
     known = {text: np.asarray(counts, dtype=float) for text, counts in groups.items() if np.nansum(counts) > 0}
-    if not known:
-        return None
 
     @_settings()
     def draw(width: int) -> Figure:
-        figure, axes = _axes(width, 220 + _LINE * len(known))
+        figure, axes = _axes(width, 220 + _LINE * len(known), xlabel, ylabel)
         for place, (text, counts) in enumerate(known.items()):
-            style: dict[str, Any] = {"facecolor": _COLORS["metric"], "edgecolor": _COLORS["paper"], "linewidth": 0}
-            if len(known) > 1:
-                style = {
-                    "color": _COLORS[_SERIES[place % 4]],
-                    "linestyle": _STROKES[place % 4],
-                    "label": escape_controls(text),
-                }
-            axes.stairs(counts, edges, fill=len(known) == 1, **style)
-        axes.set(
-            xlabel=escape_controls(xlabel), ylabel=escape_controls(ylabel), xlim=(edges[0], edges[-1]), ylim=(0, None)
-        )
+            edge: dict[str, Any] = {"edgecolor": _COLORS["paper"], "linewidth": 0} if len(known) == 1 else {}
+            axes.stairs(counts, edges, fill=len(known) == 1, **_style(place, text), **edge)
+        axes.set(xlim=(edges[0], edges[-1]), ylim=(0, None))
         return _finished(figure, axes, width, len(known))
 
-    values = [
-        " ".join(
-            [
-                text,
-                *(f"{low:.3g} to {high:.3g}: {n:g}," for low, high, n in zip(edges, edges[1:], counts, strict=False)),
-            ]
-        )
-        for text, counts in known.items()
-    ]
-    return Chart(name, draw, _seen(xlabel, values), caption) if known else None
+    bins = [f"{low:.3g} to {high:.3g}" for low, high in pairwise(edges)]
+    values = [", ".join(map("{}: {:g}".format, bins, counts)) for counts in known.values()]
+    return Chart(name, draw, _seen(xlabel, map("{} {}".format, known, values)), caption) if known else None
 
 
 def curve(
     name: str,
-    estimates: _Estimates,
+    estimates: Sequence[Estimate],
     *,
     xlabel: str = "",
     ylabel: str = "",
@@ -257,46 +239,28 @@ def curve(
     caption: str = "",
     x: Callable[[str], Any] = float,
 ) -> Chart | None:
-    """Return a line for each scorer over the number in `group`, with intervals; `null` is the value by chance.
+    """Return a line for each scorer over the number in `group`, with intervals.
 
-    `x` makes a place on the axis of the group: `date.fromisoformat` for dates.
+    `null` is the value by chance. `x` turns `group` into a place on the axis: `date.fromisoformat` for dates.
     """
     series: dict[str, list[Estimate]] = {}
-    estimates = sorted(estimates, key=lambda estimate: x(estimate.group))
-    for estimate in estimates:
-        if estimate.known:
-            series.setdefault(estimate.scorer, []).append(estimate)
-    if not series:
-        return None
+    for estimate in sorted(filter(lambda estimate: estimate.known, estimates), key=lambda estimate: x(estimate.group)):
+        series.setdefault(estimate.scorer, []).append(estimate)
 
     @_settings()
     def draw(width: int) -> Figure:
-        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
-        figure, axes = _axes(width, 260 + _LINE * len(series))
+        figure, axes = _axes(width, 260 + _LINE * len(series), xlabel, ylabel)
         for place, (text, group) in enumerate(series.items()):
-            moved = 0.008 * place * (x(estimates[-1].group) - x(estimates[0].group))
-            at = [x(point.group) + moved for point in group]
-            style: dict[str, Any] = {"color": _COLORS[_SERIES[place % 4]]}
-            axes.plot(
-                at,
-                [e.value for e in group],
-                marker=_MARKERS[place % 4],
-                ls=_STROKES[place % 4],
-                label=escape_controls(text),
-                **style,
-            )
-            axes.vlines(at, *np.transpose([estimate.ends for estimate in group]), **style, linewidth=1.2)
+            at, style = [x(point.group) for point in group], _style(place, text)
+            axes.plot(at, [point.value for point in group], marker="osD^"[place % 4], **style)
+            low, high = np.transpose([point.ends for point in group])
+            axes.vlines(at, low, high, style["color"], linewidth=1.4 * (len(series) - place))  # the last on top
         if null is not None:
             axes.axhline(null, color=_COLORS["soft"], linewidth=0.9)
-        if x is not float:
-            locator = AutoDateLocator(minticks=2, maxticks=8 if width >= WIDE else 4)  # type: ignore[no-untyped-call]
-            axes.xaxis.set(major_locator=locator, major_formatter=ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
-        axes.set(xlabel=escape_controls(xlabel), ylabel=escape_controls(ylabel))
-        return _finished(figure, axes, width, len(series))
+        return _finished(figure, axes, width, len(series), dates=x is not float)
 
     values = [f"{text} {', '.join(f'{one.group}: {interval(one)}' for one in group)}" for text, group in series.items()]
-    return Chart(name, draw, _seen(xlabel, values), caption)
+    return Chart(name, draw, _seen(xlabel, values), caption) if series else None
 
 
 # drawing
@@ -315,19 +279,34 @@ def _settings(**more: Any) -> Iterator[None]:
         yield
 
 
-def _axes(width: int, height: float) -> tuple[Figure, Axes]:
+def _axes(width: int, height: float, xlabel: str = "", ylabel: str = "") -> tuple[Figure, Axes]:
     """Return a figure of so many CSS pixels, of which 96 are an inch, and its axes."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     layout = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03)
     figure = Figure(figsize=(width / 96, height / 96), layout=layout)
-    return figure, figure.subplots()
+    axes = figure.subplots()
+    axes.set(xlabel=escape_controls(xlabel), ylabel=escape_controls(ylabel))
+    return figure, axes
 
 
-def _finished(figure: Figure, axes: Axes, width: int, series: int) -> Figure:
+def _style(place: int, text: str) -> dict[str, Any]:
+    """Return colour, stroke and name of a series."""
+    strokes = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)))
+    return {"color": _COLORS[_SERIES[place % 4]], "linestyle": strokes[place % 4], "label": escape_controls(text)}
+
+
+def _finished(figure: Figure, axes: Axes, width: int, series: int, *, dates: bool = False) -> Figure:
     """Return a figure with its ticks, and with a legend if there are several series."""
-    _ticks(axes, 8 if width >= WIDE else 4, 4)
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    most = 8 if width >= WIDE else 4
+    _ticks(axes, 0 if dates else most, 4)
+    if dates:
+        locator = AutoDateLocator(minticks=2, maxticks=most)  # type: ignore[no-untyped-call]
+        axes.xaxis.set_major_locator(locator)
+        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
     if series > 1:
         figure.legend(loc="outside lower left")
     return figure
@@ -367,7 +346,7 @@ def _number(axes: Axes, points: Any, texts: Sequence[str]) -> None:
                 break
 
 
-def _seen(what: str, values: Sequence[str]) -> str:
+def _seen(what: str, values: Iterable[str]) -> str:
     """Return what a chart shows in words, for those who cannot see it."""
     return f"{what}: {'; '.join(values)}" if what else "; ".join(values)
 

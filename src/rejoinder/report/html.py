@@ -42,12 +42,8 @@ def page(template: str, *, script: str = "", title: str, made: Made, **facts: An
     A template fills the blocks `header` and `main`. It can use the macros of `blocks.html.jinja`, among them
     `show(block, title)` for any block of a layout.
 
-    Args:
-        template: name of the file in the folder `templates`, without `.html.jinja`.
-        script: name of a second script in that folder, such as "scores.js"; empty without one.
-        title: of the page.
-        made: how the numbers were computed.
-        facts: what else the template uses.
+    `template` is the name of a file in the folder `templates` without `.html.jinja`, `script` that of a second script
+    there, such as "scores.js". The template uses `facts`.
     """
     scripts = [_file("page.js"), *([_file(script)] if script else [])]
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
