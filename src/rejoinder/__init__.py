@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from rejoinder.improve.reward import reward
     from rejoinder.judges.train import train_judge
     from rejoinder.meta.compare import compare
-    from rejoinder.meta.estimate import estimate
+    from rejoinder.analysis.estimate import estimate
     from rejoinder.meta.fitting import fit
-    from rejoinder.meta.next_lines import next_lines
+    from rejoinder.analysis.next_lines import next_lines
     from rejoinder.meta.preferences import study_pairs
     from rejoinder.meta.ratings import ratings
     from rejoinder.meta.study import full_study, study
@@ -63,9 +63,9 @@ _MODULES = {
     "improve.reward": "reward",
     "judges.train": "train_judge",
     "meta.compare": "compare",
-    "meta.estimate": "estimate",
+    "analysis.estimate": "estimate",
     "meta.fitting": "fit",
-    "meta.next_lines": "next_lines",
+    "analysis.next_lines": "next_lines",
     "meta.preferences": "study_pairs",
     "meta.ratings": "ratings",
     "meta.study": "full_study study",

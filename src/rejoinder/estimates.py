@@ -139,7 +139,8 @@ STATISTICS = frozenset(
         # comparison of systems, preferences
         *("difference", "win rate", "loss rate", "tie rate", "replies worse"),
         # means from few ratings
-        *("mean rating, ratings only", "power", "effective ratings", "ratings needed"),
+        *("mean rating, ratings only", "difference, ratings only", "power", "effective ratings"),
+        *("ratings needed", "ratings needed, ratings only"),
         # learned judges
         *("gain in pearson", "gain in spearman"),
         # audit

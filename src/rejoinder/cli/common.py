@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rejoinder.cli.places import Reads, in_scorer
+from rejoinder.cli.places import Reads, Writes, in_scorer
 from rejoinder.cli.terminal import escaped_streams, unescaped
 from rejoinder.data.files import OnError as ReportError
 from rejoinder.data.read import raise_error
@@ -76,6 +76,11 @@ Vectors = Annotated[
 ]
 OnErrorFlag = Annotated[OnError, typer.Option("--on-error", help="What to do with a bad line.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
+Figures = Annotated[
+    Path | None,
+    typer.Option("--figures", help="Also draw the charts into this folder, as SVG, PNG and PDF.", metavar="DIR"),
+    Writes(),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace a model that stands in FOLDER.")]
 OnRay = Annotated[
     str | None,
