@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rejoinder.analysis.estimate_layout import layout
-from rejoinder.analysis.sample import joined, weights_of
+from rejoinder.analysis.sample import RatedSample, joined, weights_of
 from rejoinder.analysis.scored import RATERS
 from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.rated import RatedSets, rated_sets, ratings_of
@@ -51,15 +51,9 @@ _BY_RATINGS = "mean of the ratings, Student's t, variance over conversations (CR
 
 
 class _System(NamedTuple):
-    """The lines of a system.
+    """A system: its name, the sample, and the clusters of its rated lines.
 
-    Attributes:
-        name: the label of its estimates; empty if no line names a system.
-        sample: its ratings and scores.
-        lines: number of its lines, rated or not.
-        unscored: number of them without a score.
-        mean_score: of its population.
-        contexts: the clusters of its rated lines.
+    The name is empty if no line names a system. `mean_score` is that of its population.
     """
 
     name: str
@@ -77,14 +71,14 @@ class _System(NamedTuple):
 
 
 def estimate(
-    given: Given,
+    lines: Given,
     scorer: ScorerLike = DEFAULT,
     *,
     rated: Given | None = None,
     plan: float | None = None,
     dimension: str = OVERALL,
     vectors: str | Path | None = None,
-    advance: Advance = ignore,
+    progress: Advance = ignore,
 ) -> Results:
     """Estimate the mean human rating of each system, and the difference of any two.
 
@@ -94,13 +88,13 @@ def estimate(
     worst.
 
     Args:
-        given: the lines of the systems, rated, partly rated or not, in any form that `examples_of` takes.
+        lines: the lines of the systems, rated, partly rated or not, in any form that `examples_of` takes.
         scorer: a name, a judge's folder, a scorer object or a function; it must not have been fitted to these ratings.
-        rated: rated lines, among the others (by id or by text) or not; None takes the ratings in `given`.
+        rated: rated lines, among the others (by id or by text) or not; None takes the ratings in `lines`.
         plan: half the width of an interval that you want; the results then say how many ratings it needs.
         dimension: which ratings.
         vectors: file of word vectors for a scorer that needs them; None takes the bundled ones.
-        advance: called during scoring with the number of lines done.
+        progress: called during scoring with the number of lines done.
 
     Returns:
         Estimates with the labels `system` and `versus`: "mean rating" and "difference" (by ratings and scores), the
@@ -114,15 +108,14 @@ def estimate(
     if plan is not None and not (is_number(plan) and plan > 0):
         raise UsageError(f"plan is {plan!r}, expected half the width of an interval, a number over 0")
     keep = columns_of(scorer)
-    lines = examples_of(given, name="lines", keep=keep)
-    sample = joined(lines, [] if rated is None else examples_of(rated, name="rated", keep=keep), dimension)
+    examples = examples_of(lines, name="lines", keep=keep)
+    sample = joined(examples, [] if rated is None else examples_of(rated, name="rated", keep=keep), dimension)
     sets, ratings, scale = _ratings(sample.lines, dimension)
     loaded = as_rated(load_scorer(scorer, vectors=vectors), sample.lines)
-    scores = run(loaded, sample.lines, progress=advance)
+    scores = run(loaded, sample.lines, progress=progress)
     _require_scored(scores, np.isfinite(ratings), loaded.card.name, unread(sample.lines))
     clusters = sorted_clusters(sample.lines)
-    values = filled(sample.lines, scores, loaded.card)
-    systems = _systems(sample.lines, sample.population, ratings, scores, values, clusters.numbers)
+    systems = _systems(sample, ratings, scores, loaded.card, clusters.numbers)
     label = label_of(scorer, loaded)
     estimates = _estimates(systems, label, plan, scale)
     means = pick(estimates, statistic="mean rating")
@@ -151,17 +144,11 @@ def estimate(
 
 def _require_scored(scores: Scores, rated: BoolArray, name: str, columns: Sequence[str]) -> None:
     """Raise `NothingScored` if no line, or no rated line, has a score."""
-    if not scores.scored.any():
-        reason = _most_frequent(list(scores.reasons.values())) or "no reason given"
-        raise nothing_scored(f"{name}: none of {len(scores.values):,} lines has a score ({reason})", columns)
-    if not scores.scored[rated].any():
-        reason = _most_frequent([scores.reasons.get(place, "") for place in np.flatnonzero(rated).tolist()])
-        raise nothing_scored(f"{name}: none of {rated.sum():,} rated lines has a score ({reason})")
-
-
-def _most_frequent(reasons: Sequence[str]) -> str:
-    """Return the most frequent reason."""
-    return Counter(reasons).most_common(1)[0][0] if reasons else ""
+    for what, rows in (("lines", np.ones(len(rated), dtype=bool)), ("rated lines", rated)):
+        if not scores.scored[rows].any():
+            reasons = Counter(scores.reasons.get(place, "no reason given") for place in np.flatnonzero(rows).tolist())
+            reason = reasons.most_common(1)[0][0]
+            raise nothing_scored(f"{name}: none of {rows.sum():,} {what} has a score ({reason})", columns)
 
 
 def _ratings(lines: Sequence[Example], dimension: str) -> tuple[RatedSets, FloatArray, Scale | None]:
@@ -203,33 +190,25 @@ def names_of(lines: Sequence[Example]) -> list[str]:
     return [line.system or "" if named else ALL for line in lines]
 
 
-def _systems(
-    lines: Sequence[Example],
-    population: BoolArray,
-    ratings: FloatArray,
-    scores: Scores,
-    values: FloatArray,
-    contexts: IntArray,
-) -> list[_System]:
+def _systems(sample: RatedSample, ratings: FloatArray, scores: Scores, card: Card, contexts: IntArray) -> list[_System]:
     """Return the systems, sorted by name."""
-    names, numbers = np.unique(np.array(names_of(lines), np.str_), return_inverse=True)
+    names, numbers = np.unique(np.array(names_of(sample.lines), np.str_), return_inverse=True)
     order = np.argsort(numbers, kind="stable")
     rows_of = np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
-    weights, systems = weights_of(lines), []
+    values, weights, systems = filled(sample.lines, scores, card), weights_of(sample.lines), []
     for name, rows in zip(names.tolist(), rows_of, strict=True):
         if not name:
             continue
-        is_rated = np.isfinite(ratings[rows])
         # The population of a system without other lines is its rated lines.
-        of_population = population[rows] if population[rows].any() else ~population[rows]
+        population = sample.population[rows] if sample.population[rows].any() else ~sample.population[rows]
         systems.append(
             _System(
                 name="" if name == ALL else name,
-                sample=sample_of(ratings[rows], values[rows], weights[rows], of_population, contexts[rows]),
+                sample=sample_of(ratings[rows], values[rows], weights[rows], population, contexts[rows]),
                 lines=len(rows),
                 unscored=int((~scores.scored[rows]).sum()),
-                mean_score=float(values[rows][of_population].mean()),
-                contexts=frozenset(contexts[rows[is_rated]].tolist()),
+                mean_score=float(values[rows][population].mean()),
+                contexts=frozenset(contexts[rows[np.isfinite(ratings[rows])]].tolist()),
             )
         )
     return systems
@@ -240,7 +219,7 @@ def _estimates(systems: Sequence[_System], scorer: str, plan: float | None, scal
     shared = shared_power([system.sample for system in systems])
     measured = []
     for system in systems:
-        labels = {"scorer": scorer, "system": system.name, "contexts": len(system.contexts)}
+        labels: dict[str, Any] = {"scorer": scorer, "system": system.name, "contexts": len(system.contexts)}
         estimates = _of_sample(system.sample, shared, plan, "mean rating", labels)
         if scale is not None:  # no mean of ratings is outside their scale
             estimates[:2] = [mean.between(*scale) for mean in estimates[:2]]
@@ -249,29 +228,19 @@ def _estimates(systems: Sequence[_System], scorer: str, plan: float | None, scal
     measured.sort(key=lambda item: -item[1][0].value if item[1][0].known else np.inf)
     known = [system for system, estimates in measured if estimates[0].known]
     tops = known if len(known) <= ALL_PAIRS else known[:1]
-    pairs = [(first, second) for place, first in enumerate(tops) for second in known[place + 1 :]]
-    differences = [
-        _of_sample(
-            first.sample.minus(second.sample),
-            shared,
-            plan,
-            "difference",
-            {
-                "scorer": scorer,
-                "system": first.name,
-                "versus": second.name,
-                "contexts": len(first.contexts | second.contexts),
-            },
-        )
-        for first, second in pairs
-    ]
+    differences = []
+    for place, first in enumerate(tops):
+        for second in known[place + 1 :]:
+            labels = {"scorer": scorer, "system": first.name, "versus": second.name}
+            labels["contexts"] = len(first.contexts | second.contexts)
+            differences.append(_of_sample(first.sample.minus(second.sample), shared, plan, "difference", labels))
     # The highest system was selected by its value, so every pair of systems counts as tested.
-    not_shown = len(known) * (len(known) - 1) // 2 - len(pairs)
     tested = [estimates[0] for estimates in differences]
+    not_shown = len(known) * (len(known) - 1) // 2 - len(tested)
     decided = decide(tested, tests=not_shown + sum(not np.isnan(difference.p) for difference in tested))
     return [
-        *(one for _, estimates in measured for one in estimates),
-        *(one for first, rest in zip(decided, differences, strict=True) for one in (first, *rest[1:])),
+        *(each for _, estimates in measured for each in estimates),
+        *(each for first, rest in zip(decided, differences, strict=True) for each in (first, *rest[1:])),
     ]
 
 
@@ -280,40 +249,23 @@ def _of_sample(
 ) -> list[Estimate]:
     """Return the estimates of one sample: a system or a difference of two."""
     mean = powered(sample, shared)
-    about = {**labels, "n": sample.n}
+    about: dict[str, Any] = {**labels, "n": sample.n}
     by_raters = {**about, "scorer": RATERS}
-    effective = worth(mean)
+    effective, method = worth(mean), "one power for all systems" if mean.shared else "power of this sample"
+    reason = "" if np.isfinite(effective) else mean.powered.reason or "the interval has no width"
     estimates = [
         estimate_of(mean.powered, **about, statistic=statistic, method=_BY_SCORES),
         estimate_of(mean.alone, **by_raters, statistic=f"{statistic}, ratings only", method=_BY_RATINGS),
-        Estimate(
-            **about,
-            statistic="power",
-            value=mean.power,
-            method="one power for all systems" if mean.shared else "power of this sample",
-        ),
-        Estimate(
-            **about,
-            statistic="effective ratings",
-            value=effective,
-            reason="" if np.isfinite(effective) else mean.powered.reason or "the interval has no width",
-        ),
+        Estimate(**about, statistic="power", value=mean.power, method=method),
+        Estimate(**about, statistic="effective ratings", value=effective, reason=reason),
     ]
     if plan is not None:
-        for name, scored, fields in (
-            ("ratings needed", True, about),
-            ("ratings needed, ratings only", False, by_raters),
-        ):
-            number = ratings_needed(sample, plan, scored=scored) if mean.alone.has_interval else None
-            estimates.append(
-                Estimate(
-                    **fields,
-                    statistic=name,
-                    value=NAN if number is None else float(number),
-                    method=f"for an interval of ± {plan:g}",
-                    reason="" if number else mean.powered.reason or "no number of ratings of these lines is enough",
-                )
-            )
+        too_many = mean.powered.reason or "no number of ratings of these lines is enough"
+        for name, fields in (("ratings needed", about), ("ratings needed, ratings only", by_raters)):
+            number = ratings_needed(sample, plan, scored=fields is about) if sample.n else None
+            value, reason = (NAN, too_many) if number is None else (float(number), "")
+            method = f"for an interval of ± {plan:g}"
+            estimates.append(Estimate(**fields, statistic=name, value=value, method=method, reason=reason))
     return estimates
 
 

@@ -20,7 +20,7 @@ from rejoinder.stats.splits import even_counts, stratified
 
 
 def next_lines(
-    given: Given,
+    lines: Given,
     count: int,
     scorer: ScorerLike = DEFAULT,
     *,
@@ -28,7 +28,7 @@ def next_lines(
     dimension: str = OVERALL,
     seed: int = 0,
     vectors: str | Path | None = None,
-    advance: Advance = ignore,
+    progress: Advance = ignore,
 ) -> list[Example]:
     """Return the lines whose ratings add most to `estimate`: to each system's mean, and to the errors of the scorer.
 
@@ -37,14 +37,14 @@ def next_lines(
     being drawn, 1 on average, with which `estimate` stays right.
 
     Args:
-        given: the lines of the systems, in any form that `examples_of` takes.
+        lines: the lines of the systems, in any form that `examples_of` takes.
         count: number of lines; all if there are fewer.
         scorer: a name, a judge's folder, a scorer object or a function.
-        rated: lines that are rated already, by id or by text; None takes the ratings in `given`.
+        rated: lines that are rated already, by id or by text; None takes the ratings in `lines`.
         dimension: which ratings.
         seed: of the draw.
         vectors: file of word vectors for a scorer that needs them; None takes the bundled ones.
-        advance: called during scoring with the number of lines done.
+        progress: called during scoring with the number of lines done.
 
     Raises:
         DataError: every line is rated.
@@ -54,15 +54,15 @@ def next_lines(
         raise UsageError(f"count is {count!r}, expected the number of lines to rate, a whole number over 0")
     rng = Sampling.checked(0, seed).generator("next lines", "next lines")
     keep = columns_of(scorer)
-    lines = examples_of(given, name="lines", keep=keep)
-    sample = joined(lines, [] if rated is None else examples_of(rated, name="rated", keep=keep), dimension)
-    loaded = as_rated(load_scorer(scorer, vectors=vectors), lines)
-    scores = filled(lines, run(loaded, lines, progress=advance), loaded.card)
+    examples = examples_of(lines, name="lines", keep=keep)
+    sample = joined(examples, [] if rated is None else examples_of(rated, name="rated", keep=keep), dimension)
+    loaded = as_rated(load_scorer(scorer, vectors=vectors), examples)
+    scores = filled(examples, run(loaded, examples, progress=progress), loaded.card)
     names, groups = np.unique(np.array(names_of(sample.lines), np.str_), return_inverse=True)
     is_rated = np.array([line.rating(dimension) is not None for line in sample.lines], dtype=bool)
     unrated = [np.flatnonzero((groups == group) & sample.population & ~is_rated) for group in range(len(names))]
     if not any(map(len, unrated)):
-        raise DataError(f"all {len(lines):,} lines are rated", "Give lines without ratings, or run an estimate")
+        raise DataError(f"all {len(examples):,} lines are rated", "Give lines without ratings, or run an estimate")
     ratings = [int(is_rated[groups == group].sum()) for group in range(len(names))]
     counts = even_counts([len(rows) for rows in unrated], ratings, int(count), rng)
     weights: dict[int, float] = {}
@@ -70,4 +70,4 @@ def next_lines(
         if number:
             places, drawn = stratified(scores[rows], number, rng)
             weights |= dict(zip(rows[places].tolist(), drawn.round(6).tolist(), strict=True))
-    return [replace(lines[row], extra={**lines[row].extra, WEIGHT: weights[row]}) for row in sorted(weights)]
+    return [replace(examples[row], extra={**examples[row].extra, WEIGHT: weights[row]}) for row in sorted(weights)]

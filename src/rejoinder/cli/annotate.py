@@ -237,4 +237,4 @@ def _next(
         found = "holds pairs of replies" if lines else "was not given"
         raise UsageError(f"--next chooses among single replies, and FILE {found}. Name others, or leave it out")
     with progress("scoring", len(single)) as advance:
-        return next_lines(single, count, scorer or DEFAULT, rated=rated, seed=seed, advance=advance)
+        return next_lines(single, count, scorer or DEFAULT, rated=rated, seed=seed, progress=advance)

@@ -110,7 +110,7 @@ def command(
             plan=plan,
             dimension=dimension,
             vectors=vectors,
-            advance=advance,
+            progress=advance,
         )
     present(results, out, as_json=as_json, figures=figures)
 
