@@ -90,10 +90,10 @@ def estimate(
     Args:
         lines: the lines of the systems, rated, partly rated or not, in any form that `examples_of` takes.
         scorer: a name, a judge's folder, a scorer object or a function; it must not have been fitted to these ratings.
-        rated: rated lines, among the others (by id or by text) or not; None takes the ratings in `lines`.
-        plan: half the width of an interval that you want; the results then say how many ratings it needs.
+        rated: rated lines, among the others (by id or by text) or not; default: the ratings in `lines`.
+        plan: half the width of an interval that you want; the results then hold how many ratings it needs.
         dimension: which ratings.
-        vectors: file of word vectors for a scorer that needs them; None takes the bundled ones.
+        vectors: file of word vectors for a scorer that needs them; default: the bundled ones.
         progress: called during scoring with the number of lines done.
 
     Returns:

@@ -40,10 +40,10 @@ def next_lines(
         lines: the lines of the systems, in any form that `examples_of` takes.
         count: number of lines; all if there are fewer.
         scorer: a name, a judge's folder, a scorer object or a function.
-        rated: lines that are rated already, by id or by text; None takes the ratings in `lines`.
+        rated: lines that are rated already, by id or by text; default: the ratings in `lines`.
         dimension: which ratings.
         seed: of the draw.
-        vectors: file of word vectors for a scorer that needs them; None takes the bundled ones.
+        vectors: file of word vectors for a scorer that needs them; default: the bundled ones.
         progress: called during scoring with the number of lines done.
 
     Raises:

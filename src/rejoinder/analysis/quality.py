@@ -51,7 +51,7 @@ def quality(
     Args:
         examples: the replies, in any form that `examples_of` takes.
         at_least: the required mean score, on the scorer's own scale.
-        scorer: a name, the folder of a judge, a scorer object or a function.
+        scorer: a name, a judge's folder, a scorer object or a function.
         resamples: number of resamples, 100 or more.
         seed: their seed, 0 or more.
 

@@ -34,7 +34,7 @@ def assert_reply_quality(
         examples: a reply or several: a dict with `context` and `response`, examples, chat messages, a data frame, or
             the name of a file with a line for each.
         at_least: the required mean score, on the scorer's own scale; that of the bundled judge is 1 to 5.
-        scorer: a name, the folder of a judge or a function, see `rejoinder.load_scorer`.
+        scorer: a name, a judge's folder or a function, see `rejoinder.load_scorer`.
         unsure: what happens if the result is inconclusive: "fail", or "warn" and go on.
 
     Returns:
