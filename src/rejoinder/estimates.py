@@ -143,6 +143,8 @@ STATISTICS = frozenset(
         *("ratings needed", "ratings needed, ratings only"),
         # learned judges
         *("gain in pearson", "gain in spearman"),
+        # re-ranking
+        "share won",
         # audit
         *("share fooled", "drop of the score"),
     }

@@ -251,11 +251,12 @@ def _of_sample(
     mean = powered(sample, shared)
     about: dict[str, Any] = {**labels, "n": sample.n}
     by_raters = {**about, "scorer": RATERS}
+    test = {} if "versus" in labels else {"p": NAN}  # of a mean, p would test whether it is 0
     effective, method = worth(mean), "one power for all systems" if mean.shared else "power of this sample"
     reason = "" if np.isfinite(effective) else mean.powered.reason or "the interval has no width"
     estimates = [
-        estimate_of(mean.powered, **about, statistic=statistic, method=_BY_SCORES),
-        estimate_of(mean.alone, **by_raters, statistic=f"{statistic}, ratings only", method=_BY_RATINGS),
+        estimate_of(mean.powered, **about, **test, statistic=statistic, method=_BY_SCORES),
+        estimate_of(mean.alone, **by_raters, **test, statistic=f"{statistic}, ratings only", method=_BY_RATINGS),
         Estimate(**about, statistic="power", value=mean.power, method=method),
         Estimate(**about, statistic="effective ratings", value=effective, reason=reason),
     ]
