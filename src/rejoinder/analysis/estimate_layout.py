@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rejoinder.data.scales import Scale
-from rejoinder.estimates import Estimate, pick
+from rejoinder.estimates import Estimate, one, pick
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Chart, KeyFigure, Layout, Prose, Section
 from rejoinder.report.tables import Column, Table, pivot
@@ -53,7 +53,7 @@ def _systems(estimates: Sequence[Estimate]) -> Table | None:
         Column("ratings needed", {"statistic": "ratings needed"}, _whole),
         Column("needed, ratings only", {"statistic": "ratings needed, ratings only"}, _whole, spare=True),
     ]
-    caption = "effective ratings: number of ratings that would give as narrow an interval without the scorer."
+    caption = "Effective ratings: number of ratings that would give as narrow an interval without the scorer."
     return pivot(estimates, _name, columns, heading="system", caption=caption, in_order=True)
 
 
@@ -95,10 +95,22 @@ def _shortened(table: Table) -> Table:
 
 
 def _chart(estimates: Sequence[Estimate], scale: Scale | None) -> Chart | None:
-    """Return the means of the first systems, with the scores and (hollow) by ratings only; None without a scale."""
+    """Return the means of the first systems, and next to them by ratings only; None without a scale."""
     if scale is None:
         return None
-    names = [mean.system for mean in pick(estimates, statistic="mean rating") if mean.has_interval][:_DRAWN]
-    drawn = pick(estimates, statistic=["mean rating", "mean rating, ratings only"], system=names)
-    caption = "Hollow: by ratings only."
-    return intervals("systems", drawn, row=_name, null=scale[0], scale=scale, xlabel="Mean rating", caption=caption)
+    means = [mean for mean in pick(estimates, statistic="mean rating") if mean.has_interval][:_DRAWN]
+    rows = {}
+    for mean in means:
+        name, alone = _name(mean), one(estimates, statistic="mean rating, ratings only", system=mean.system)
+        rows[name] = mean
+        if alone.ends != mean.ends:
+            rows[f"{name}, ratings only"] = alone
+    return intervals(
+        "systems",
+        list(rows.values()),
+        row=lambda estimate: next(name for name, drawn in rows.items() if drawn is estimate),
+        null=scale[0],
+        scale=scale,
+        xlabel="Mean rating",
+        caption="Ratings only: without the scores." if len(rows) > len(means) else "",
+    )

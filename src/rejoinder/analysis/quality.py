@@ -88,7 +88,9 @@ def quality(
         **counts,
     }
     facts |= {"instead": INSTEAD, "domain": OUT_OF_DOMAIN, "facts": facts_warning({card.name: loaded})}
-    answer, warnings = (sentences("analysis", "quality", part=part, **facts) for part in ("answer", "warnings"))
+    answer, warnings, (gate,) = (
+        sentences("analysis", "quality", part=part, **facts) for part in ("answer", "warnings", "gate")
+    )
     shown = [Cases("Lowest replies", cases)] if cases else []
     about: dict[str, Any] = {"kind": card.kind, "asked": True, "signature": scores.signature.fields}
     about |= {"warnings": scores.warning_counts, "unscored": _missing(scores)}
@@ -103,8 +105,12 @@ def quality(
             options={"at_least": at_least, "resamples": resamples, "seed": seed},
             counts=counts,
         ),
-        gate=Gate(mean.verdict is Verdict.ABOVE, answer[0]),
-        layout=Layout(title="Quality of replies", sections=[Section("", shown)], brief=shown),
+        gate=Gate(mean.verdict is Verdict.ABOVE, gate),
+        layout=Layout(
+            title="Quality of replies",
+            sections=[Section("Lowest replies", [Cases("", cases)])] if cases else [],
+            brief=shown,
+        ),
     )
 
 
