@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -79,22 +81,18 @@ def weights_of(lines: Sequence[Example]) -> FloatArray:
     Raises:
         DataError: a weight is not a positive number.
     """
-    return np.array([_weight(line) for line in lines], dtype=np.float64)
-
-
-def _weight(line: Example) -> float:
-    """Return the weight of a line."""
-    stated = line.extra.get(WEIGHT)
-    if stated is None or stated == "":
-        return 1.0
-    try:
-        value = float(stated) if isinstance(stated, str) else stated
-    except ValueError:
-        value = stated
-    if not is_number(value) or not 0 < value < 1e9:
-        remedy = "Keep the weight as it was written, or remove it if lines were drawn with equal chances"
-        raise DataError(f"is {stated!r}, expected a number over 0", remedy, where=line.where, field=WEIGHT)
-    return float(value)
+    weights = []
+    for line in lines:
+        stated = line.extra.get(WEIGHT)
+        value: Any = 1.0 if stated in (None, "") else stated
+        if isinstance(value, str):
+            with suppress(ValueError):
+                value = float(value)
+        if not is_number(value) or not 0 < value < 1e9:
+            remedy = "Keep the weight as it was written, or remove it if lines were drawn with equal chances"
+            raise DataError(f"is {stated!r}, expected a number over 0", remedy, where=line.where, field=WEIGHT)
+        weights.append(value)
+    return np.array(weights, dtype=np.float64)
 
 
 def _has_id(line: Example) -> bool:
@@ -122,28 +120,17 @@ def _place(
             place for place in same_id if lines[place].response.split() == words and not line.system
         ]
     if same_id:
-        _require_same(line, lines[same_id[0]])
+        other = lines[same_id[0]]
+        if line.response.split() != other.response.split():
+            problem = f"the id {line.id!r} belongs to another reply at {other.where or 'another line'}"
+            raise DataError(problem, "Give each reply an id of its own, or none", where=line.where, field="id")
         return same_id[0]
     places = [place for place in same_text if line.system is None or lines[place].system in (None, line.system)]
     free = next((place for place in places if place not in taken), None)
     if places and free is None:
-        raise DataError(
-            f"this reply was already rated at {taken[places[0]].where or 'another line'}",
-            "Give all its ratings in one line, or give both lines ids",
-            where=line.where,
-        )
+        problem = f"this reply was already rated at {taken[places[0]].where or 'another line'}"
+        raise DataError(problem, "Give all its ratings in one line, or give both lines ids", where=line.where)
     return free
-
-
-def _require_same(rated: Example, line: Example) -> None:
-    """Raise if two different replies have the same id."""
-    if rated.response.split() != line.response.split():
-        raise DataError(
-            f"the id {rated.id!r} belongs to another reply at {line.where or 'another line'}",
-            "Give each reply an id of its own, or none",
-            where=rated.where,
-            field="id",
-        )
 
 
 def _with_ratings(line: Example, rated: Example) -> Example:

@@ -51,9 +51,9 @@ class Judged(NamedTuple):
         noted = f"noted: {', '.join(self.notes)}" if self.notes else ""
         worst = ""
         if self.worst:
-            worst = f"the worst turn, {self.worst.turn} ({number(self.worst.score, 2)}): {self.worst.response[:TOLD]}"
-        said = "; ".join(part for part in (interval(self.score, 2), self.why, worst, noted) if part)
-        return ". ".join(part for part in (said, self.warning) if part)
+            worst = f"the worst turn, {self.worst.turn} ({number(self.worst.score)}): {self.worst.response[:TOLD]}"
+        parts = "; ".join(filter(None, (interval(self.score), self.why, worst, noted)))
+        return ". ".join(filter(None, (parts, self.warning)))
 
     @property
     def untold(self) -> str:

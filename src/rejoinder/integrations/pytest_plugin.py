@@ -22,11 +22,7 @@ class UnsureWarning(UserWarning):
 
 
 def assert_reply_quality(
-    examples: Given,
-    *,
-    at_least: float,
-    scorer: ScorerLike = "rejoinder",
-    unsure: Literal["fail", "warn"] = "fail",
+    examples: Given, *, at_least: float, scorer: ScorerLike = "rejoinder", unsure: Literal["fail", "warn"] = "fail"
 ) -> Results:
     """Fail unless the mean score of replies is significantly at least the required score.
 
@@ -55,12 +51,11 @@ def assert_reply_quality(
     (mean,) = results.estimates
     if FACTS_NOT_CHECKED in results.warnings:
         _unchecked[f"{mean.scorer}: {FACTS_NOT_CHECKED}"] = None
-    if mean.verdict == "above":
-        return results
-    if unsure == "warn" and mean.verdict in ("inconclusive", "undefined"):
+    if mean.verdict in ("inconclusive", "undefined") and unsure == "warn":
         warnings.warn(str(results), UnsureWarning, stacklevel=2)
-        return results
-    raise AssertionError(str(results))
+    elif mean.verdict != "above":
+        raise AssertionError(str(results))
+    return results
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
