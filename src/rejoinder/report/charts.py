@@ -1,4 +1,8 @@
-"""Charts by matplotlib: inline SVG that follows the colours of a page, and files of their own."""
+"""Charts by matplotlib: inline SVG in the colours of a page, and files of their own.
+
+Each function returns None if there is nothing to draw. `name` is that of the chart's file, `xlabel` and `ylabel` name
+the axes, `caption` says what there is to see. Kinds and series differ in shape or stroke as well as in colour.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,12 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
@@ -27,42 +32,35 @@ if TYPE_CHECKING:
 
     from rejoinder.report.results import Results
 
-WIDE, NARROW = 640, 343  # CSS pixels: of a page, and of a phone with margins
-_SQUARE = 320  # side of a scatter chart
-_POINTS = 400  # of a scatter chart
-_NAME, _SHORT_NAME = 26, 17  # characters of a line of a name, on a page and on a phone
-_LINE, _ROW, _GAP = 17, 27, 14  # pixels of a line of text, of a row, and between groups of rows
+_Numbers = Sequence[float]
+
+WIDE, NARROW = 640, 343  # CSS pixels: of a page, and of a phone without its margins
+_SQUARE, _POINTS = 320, 400  # pixels of a side of a scatter chart, and its points
+_LINE, _ROW = 17, 27  # pixels of a line of text, and of a row
 # Colours of the charts, and the style sheet's names for them.
 _COLORS = {
     "metric": "#0067a5", "judge": "#c04f00", "trivial": "#5b636d", "reads": "#8e3b86", "limit": "#8a5a00",
     "band": "#f6e3bf", "chance": "#e6e9ed", "soft": "#545c66", "ink": "#1b1f24", "line": "#dde1e6", "paper": "#ffffff",
 }  # fmt: skip
 _SETTINGS: dict[str, Any] = {
-    "svg.fonttype": "none", "pdf.fonttype": 42, "text.parse_math": False, "font.size": 9.75,
-    "axes.edgecolor": _COLORS["soft"], "axes.labelcolor": _COLORS["soft"], "axes.spines.top": False,
-    "axes.spines.right": False, "xtick.color": _COLORS["soft"], "ytick.color": _COLORS["soft"],
-    "text.color": _COLORS["ink"], "legend.frameon": False, "legend.fontsize": 9.75,
+    "svg.fonttype": "none", "pdf.fonttype": 42, "text.parse_math": False, "font.size": 9.75, "lines.markersize": 6.5,
+    "lines.markeredgewidth": 1.6, "lines.linewidth": 1.8, "text.color": _COLORS["ink"], "legend.borderaxespad": 0.2,
+    "axes.edgecolor": _COLORS["soft"], "axes.labelcolor": _COLORS["soft"], "xtick.color": _COLORS["soft"],
+    "ytick.color": _COLORS["soft"], "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
+    "grid.color": _COLORS["line"], "legend.fontsize": 9.75, "axes.axisbelow": True, "axes.formatter.useoffset": False,
 }  # fmt: skip
-
-
-class _Look(NamedTuple):
-    """How a kind of scorer is drawn: told apart by shape and fill as well as by colour."""
-
-    color: str
-    shape: str
-    hollow: bool = False
-    text: str = ""
-
-
-_LOOKS = {
-    "judge": _Look("judge", "s", text="learned judge"),
-    "metric": _Look("metric", "o", text="metric"),
-    "baseline": _Look("trivial", "o", hollow=True, text="baseline"),
-    "oracle baseline": _Look("reads", "D", hollow=True, text="baseline that reads ratings"),
-    "": _Look("metric", "o"),
+# Colour, marker, fill and meaning of each kind of scorer, and of each outcome of an attack.
+_KINDS = {
+    "judge": ("judge", "s", "judge", "learned judge"),
+    "metric": ("metric", "o", "metric", "metric"),
+    "baseline": ("trivial", "o", "paper", "baseline"),
+    "oracle baseline": ("reads", "D", "paper", "baseline that reads ratings"),
+    "fooled": ("judge", "s", "judge", "fooled"),
+    "holds": ("metric", "o", "metric", "holds"),
+    "inconclusive": ("trivial", "o", "paper", "inconclusive"),
+    "": ("metric", "o", "metric", ""),
 }
-_SERIES = (_Look("metric", "o"), _Look("judge", "s"), _Look("reads", "D"), _Look("trivial", "^", hollow=True))
-_STROKES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)))
+_SERIES = ("metric", "judge", "reads", "trivial")
 
 
 def intervals(
@@ -80,78 +78,65 @@ def intervals(
     scale: tuple[float, float] | None = None,
     write: Callable[[float], str] = number,
 ) -> Chart | None:
-    """Return a chart with a row for each scorer: its value and interval; None without a known value.
+    """Return a chart with a row for each scorer, in the order of the estimates: its value with its interval.
 
-    Args:
-        name: of the chart.
-        estimates: in the order of the rows. A second estimate of a row is drawn hollow, such as the value before.
-        row: a label, or a function from an estimate to the name of its row.
-        kinds: by row: "metric", "judge", "baseline", "oracle baseline" or nothing.
-        bands: by row, the half width of the band around `null` that chance explains.
-        marks: dashed lines through all rows, such as the noise ceiling.
-        apart: rows below a gap.
-        null: the value by chance.
-        xlabel: what is measured.
-        caption: what there is to see.
-        scale: ends of the axis; None fits the values.
-        write: how a value is written.
+    `row` is a label or a function from an estimate to the name of its row; a second estimate of a row is drawn hollow,
+    such as the value before a change. `kinds` gives by row "metric", "judge", "baseline", "oracle baseline" or nothing,
+    `bands` the half width of the band around `null` where scorers fall by chance. `marks` are dashed lines through all
+    rows, such as the noise ceiling; rows that are `apart` are below a gap. `null` is the value by chance (NaN: none),
+    `scale` gives the ends of the axis (None fits the values), `write` says how a value is written.
     """
-    named = (lambda estimate: getattr(estimate, row)) if isinstance(row, str) else row
     rows: dict[str, list[Estimate]] = {}
-    for estimate in estimates:
-        if estimate.known:
-            rows.setdefault(str(named(estimate)), []).append(estimate)
+    for estimate in filter(lambda estimate: estimate.known, estimates):
+        rows.setdefault(str(getattr(estimate, row) if isinstance(row, str) else row(estimate)), []).append(estimate)
     if not rows:
         return None
     rows = {key: rows[key] for key in sorted(rows, key=lambda key: key in apart)}
     lines = {text: mark for text, mark in (marks or {}).items() if mark.known}
     half = {key: width for key, width in (bands or {}).items() if key in rows and math.isfinite(width)}
-    looks = {key: _LOOKS[(kinds or {}).get(key, "")] for key in rows}
 
+    @_settings()
     def draw(width: int) -> Figure:
         wide = width >= WIDE
-        texts = {key: _wrapped(key, _NAME if wide else _SHORT_NAME) for key in rows}
-        places, height = _places(texts, apart)
-        above, handles = 20 * len(lines), _legend({look.text: look for look in looks.values()}, bool(half))
-        columns = 3 if wide else 1
-        below = 46 + _LINE * math.ceil(len(handles) / columns) + 6 * bool(handles)
-        figure, axes = _axes(width, height + above + below)
-        everything = [estimate for group in rows.values() for estimate in group] + [*lines.values()]
-        ends = scale or _limits(
-            [null, *_ends(everything), *(null + sign * w for w in half.values() for sign in (-1, 1))]
-        )
-        axes.set(xlim=ends, ylim=(height, -above))
-        axes.xaxis.set_major_locator(_ticks(6 if wide else 3))
-        axes.vlines(axes.get_xticks(), 0, height, color=_COLORS["line"], linewidth=0.75, zorder=0)
-        axes.vlines(null, 0, height, color=_COLORS["soft"], linewidth=0.9, zorder=1)
-        for place, (text, mark) in enumerate(lines.items()):
-            _mark(axes, f"{_plain(text)} {write(mark.value)}", mark, height, 20 * place + 10 - above)
-        for key, group in rows.items():
+        texts = {key: _wrapped(key, 26 if wide else 17) for key in rows}
+        heights = np.array([max(_ROW, _LINE * (text.count("\n") + 1) + 6) for text in texts.values()])
+        gaps = np.cumsum([14 * (place > 0 and key in apart) for place, key in enumerate(rows)]).clip(0, 14)
+        middles, bottom, top = np.cumsum(heights) - heights / 2 + gaps, heights.sum() + gaps[-1], -20 * len(lines)
+        looks = [_KINDS[(kinds or {}).get(key, "")] for key in rows]
+        entries = {look[3] for look in looks if look[3]} | ({"band"} if half else set())
+        columns = (3 if wide else 1) if len(entries) > 1 else 0
+        below = 44 + (_LINE * math.ceil(len(entries) / columns) + 12 if columns else 0)
+        figure, axes = _axes(width, bottom - top + below)
+        axes.vlines(null, 0, bottom, color=_COLORS["soft"], linewidth=0.9)
+        for y, key, group, (color, marker, fill, meaning) in zip(middles, rows, rows.values(), looks, strict=True):
             if key in half:
-                axes.barh(places[key], 2 * half[key], 18, null - half[key], color=_COLORS["chance"], zorder=0.5)
-            for estimate in reversed(group):
-                _point(axes, estimate, places[key], looks[key], hollow=estimate is not group[0])
-            axes.annotate(
-                write(group[0].value),
-                (1, places[key]),
-                (8, 0),
-                axes.get_yaxis_transform(),
-                "offset points",
-                va="center",
-            )
-        axes.set_yticks([places[key] for key in rows], [texts[key] for key in rows])
-        for label, key in zip(axes.get_yticklabels(), rows, strict=True):
-            label.set_color(_COLORS["soft" if key in apart else "ink"])
+                axes.barh(y, 2 * half[key], 18, null - half[key], color=_COLORS["chance"], zorder=0.4)
+            for place, estimate in reversed([*enumerate(group)]):
+                style: dict[str, Any] = {"color": _COLORS[color], "mfc": _COLORS["paper" if place else fill]}
+                axes.plot(estimate.ends, [y, y], **style, alpha=0 if place else 1)
+                known = place or meaning in axes.get_legend_handles_labels()[1]
+                axes.plot(estimate.value, y, marker, **style, label="_" if known else meaning or "_", zorder=3)
+            at, frame = (1, y), axes.get_yaxis_transform()
+            axes.annotate(write(group[0].value), at, (8, 0), frame, "offset points", va="center")
+        _marks(
+            axes, {f"{escape_controls(text)} {write(mark.value)}": mark for text, mark in lines.items()}, bottom, scale
+        )
+        axes.set_xlabel(escape_controls(xlabel), loc="right")
+        axes.grid(axis="x", linewidth=0.75)
+        _ticks(axes, 6 if wide else 3, 0)
+        axes.set_yticks(middles, list(texts.values()))
+        for tick, key in zip(axes.get_yticklabels(), rows, strict=True):
+            tick.set_color(_COLORS["soft" if key in apart else "ink"])
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
-        axes.set_xlabel(_plain(xlabel))
-        if handles:
-            figure.legend(handles=handles, loc="outside lower left", ncols=columns, handlelength=1.6, borderpad=0)
+        if columns:
+            axes.plot([], [], color=_COLORS["chance"], linewidth=10, label="95 % of unrelated scorers" if half else "_")
+            figure.legend(loc="outside lower left", ncols=columns, handlelength=1.4)
         return figure
 
     values = [f"{key} {' and '.join(map(interval, group))}" for key, group in rows.items()]
     values += [f"{text} {interval(mark)}" for text, mark in lines.items()]
-    return Chart(name, _settled(draw), _label(xlabel, values), caption)
+    return Chart(name, draw, _seen(xlabel, values), caption)
 
 
 def scatter(
@@ -166,111 +151,65 @@ def scatter(
     diagonal: bool = False,
     jitter: float = 0.0,
 ) -> Chart | None:
-    """Return a square chart of points, of which at most 400 are drawn; None without any.
+    """Return a square chart of the points [N] that have x and y; of more than 400, 400 are drawn.
 
-    Args:
-        name: of the chart; decides the jitter and which points are drawn.
-        x: [N].
-        y: [N]; a point without both is left out.
-        xlabel: what x is.
-        ylabel: what y is.
-        caption: what there is to see.
-        labels: a name for each point; they are numbered in the chart, and the caption lists them.
-        diagonal: draw a line from corner to corner of equal axes.
-        jitter: standard deviation of the noise added to x, as a share of its range, so that equal ratings do not hide
-            each other.
+    `labels` names each point: the chart shows its number, the caption lists the names. `jitter` is the standard
+    deviation of the noise on x, as a share of its range, so that equal ratings stay visible.
     """
     points = np.column_stack([np.asarray(x, dtype=float), np.asarray(y, dtype=float)])
     usable = np.flatnonzero(np.isfinite(points).all(axis=1))
     if not len(usable):
         return None
     rng = np.random.default_rng(crc32(name.encode("utf-8", "backslashreplace")))
-    shown = (np.sort(rng.choice(usable, _POINTS, replace=False)) if len(usable) > _POINTS else usable).tolist()
-    span = np.ptp(points[shown], axis=0) + (np.ptp(points[shown], axis=0) == 0)
-    drawn = points[shown] + [jitter, 0.0] * span * rng.normal(size=(len(shown), 1))
+    shown = np.sort(rng.choice(usable, min(_POINTS, len(usable)), replace=False)).tolist()
+    points = points[shown]
+    span = np.ptp(points, axis=0) + (np.ptp(points, axis=0) == 0)
+    noisy = points + [jitter, 0.0] * span * rng.normal(size=(len(shown), 1))
 
+    @_settings()
     def draw(width: int) -> Figure:
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path as Outline
 
-        side = min(width, _SQUARE)
-        figure, axes = _axes(side, side)
-        size = 0.022 if labels else 0.011
-        corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * span * size
-        squares = (drawn[:, None] + corners).reshape(-1, 2)
-        axes.add_patch(  # one path: 400 markers would take 65 KB
-            PathPatch(Outline(squares, [1, 2, 2, 2, 79] * len(drawn)), color=_COLORS["metric"], lw=0, alpha=0.5)
-        )
+        figure, axes = _axes(min(width, _SQUARE), min(width, _SQUARE), xlabel, ylabel)
+        if labels:
+            axes.plot(*noisy.T, "o", color=_COLORS["metric"], markersize=4)
+        else:  # one path, because 400 markers would take 65 KB
+            corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * span * 0.011
+            outline = Outline((noisy[:, None] + corners).reshape(-1, 2), [1, 2, 2, 2, 79] * len(noisy))
+            axes.add_patch(PathPatch(outline, color=_COLORS["metric"], linewidth=0, alpha=0.5))
         if diagonal:
-            ends = _limits([*drawn[:, 0], *drawn[:, 1]])
-            axes.set(xlim=ends, ylim=ends)
-            axes.plot(ends, ends, color=_COLORS["soft"], linewidth=0.8, linestyle=_STROKES[1], zorder=0)
-        else:
-            axes.autoscale_view()
-        _number_points(axes, drawn, [str(place + 1) for place in shown] if labels else [])
-        axes.set(xlabel=_plain(xlabel), ylabel=_plain(ylabel))
-        axes.xaxis.set_major_locator(_ticks(4))
-        axes.yaxis.set_major_locator(_ticks(4))
+            axes.plot([noisy.min(), noisy.max()], [noisy.min(), noisy.max()], color=_COLORS["soft"], lw=0.8, ls="--")
+        axes.autoscale_view()
+        _ticks(axes, 4, 4)
+        figure.draw_without_rendering()
+        _number(axes, noisy if labels else noisy[:0], [str(place + 1) for place in shown])
         return figure
 
-    listed = [f"{place + 1} {labels[place]}" for place in shown] if labels else []
-    texts = [f"{text}: {a:.3g}, {b:.3g}" for text, (a, b) in zip(listed, points[shown], strict=True)] if labels else []
-    seen = _label(f"{ylabel} against {xlabel}", texts or [f"{len(shown):,} of {len(usable):,} points"])
-    return Chart(
-        name, _settled(draw), seen, " ".join(filter(None, [caption, f"{', '.join(listed)}." if listed else ""]))
-    )
+    texts = [f"{place + 1} {labels[place]}" for place in shown] if labels else []
+    values = [f"{text}: {a:.3g}, {b:.3g}" for text, (a, b) in zip(texts, points, strict=False)]
+    label = _seen(f"{ylabel} against {xlabel}", values or [f"{len(shown):,} of {len(usable):,} points"])
+    return Chart(name, draw, label, " ".join([caption, f"{', '.join(texts)}." if texts else ""]).strip())
 
 
 def histogram(
-    name: str,
-    edges: Sequence[float],
-    groups: Mapping[str, Sequence[float]],
-    *,
-    xlabel: str = "",
-    ylabel: str = "",
-    caption: str = "",
+    name: str, edges: _Numbers, groups: Mapping[str, _Numbers], *, xlabel: str = "", ylabel: str = "", caption: str = ""
 ) -> Chart | None:
-    """Return a histogram; None without any count. Several groups are outlines, told apart by colour and stroke.
-
-    Args:
-        name: of the chart.
-        edges: [bins + 1].
-        groups: by name, [bins] counts.
-        xlabel: what was counted.
-        ylabel: unit of the counts.
-        caption: what there is to see.
-    """
+    """Return a histogram of counts [bins] by group, between edges [bins + 1]; several groups are outlines."""
     known = {text: np.asarray(counts, dtype=float) for text, counts in groups.items() if np.nansum(counts) > 0}
-    if not known:
-        return None
 
+    @_settings()
     def draw(width: int) -> Figure:
-        figure, axes = _axes(width, 240 + _LINE * (len(known) if len(known) > 1 else 0))
+        figure, axes = _axes(width, 220 + _LINE * len(known), xlabel, ylabel)
         for place, (text, counts) in enumerate(known.items()):
-            look, stroke = _SERIES[place % len(_SERIES)], _STROKES[place % len(_STROKES)]
-            if len(known) == 1:
-                axes.stairs(counts, edges, fill=True, color=_COLORS["metric"], edgecolor=_COLORS["paper"])
-            else:
-                axes.stairs(
-                    counts, edges, color=_COLORS[look.color], linewidth=1.8, linestyle=stroke, label=_plain(text)
-                )
-        axes.set(xlabel=_plain(xlabel), ylabel=_plain(ylabel), xlim=(edges[0], edges[-1]), ylim=(0, None))
-        axes.xaxis.set_major_locator(_ticks(8 if width >= WIDE else 4))
-        axes.yaxis.set_major_locator(_ticks(4))
-        if len(known) > 1:
-            figure.legend(loc="outside lower left", borderpad=0)
-        return figure
+            edge: dict[str, Any] = {"edgecolor": _COLORS["paper"], "linewidth": 0} if len(known) == 1 else {}
+            axes.stairs(counts, edges, fill=len(known) == 1, **_style(place, text), **edge)
+        axes.set(xlim=(edges[0], edges[-1]), ylim=(0, None))
+        return _finished(figure, axes, width, len(known))
 
-    values = [
-        " ".join(
-            [
-                text,
-                *(f"{low:.3g} to {high:.3g}: {n:g}," for low, high, n in zip(edges, edges[1:], counts, strict=False)),
-            ]
-        )
-        for text, counts in known.items()
-    ]
-    return Chart(name, _settled(draw), _label(xlabel, values), caption)
+    bins = [f"{low:.3g} to {high:.3g}" for low, high in pairwise(edges)]
+    values = [", ".join(map("{}: {:g}".format, bins, counts)) for counts in known.values()]
+    return Chart(name, draw, _seen(xlabel, map("{} {}".format, known, values)), caption) if known else None
 
 
 def curve(
@@ -281,46 +220,30 @@ def curve(
     ylabel: str = "",
     null: float | None = None,
     caption: str = "",
+    x: Callable[[str], Any] = float,
 ) -> Chart | None:
-    """Return values with intervals over the numbers in `group`, a line for each scorer; None without a known value.
+    """Return a line for each scorer over the number in `group`, with intervals.
 
-    Args:
-        name: of the chart.
-        estimates: whose `group` is a number.
-        xlabel: what the numbers are.
-        ylabel: what is measured.
-        null: the value by chance.
-        caption: what there is to see.
+    `null` is the value by chance. `x` turns `group` into a place on the axis: `date.fromisoformat` for dates.
     """
     series: dict[str, list[Estimate]] = {}
-    for estimate in sorted(estimates, key=lambda estimate: float(estimate.group)):
-        if estimate.known:
-            series.setdefault(estimate.scorer, []).append(estimate)
-    if not series:
-        return None
+    for estimate in sorted(filter(lambda estimate: estimate.known, estimates), key=lambda estimate: x(estimate.group)):
+        series.setdefault(estimate.scorer, []).append(estimate)
 
+    @_settings()
     def draw(width: int) -> Figure:
-        figure, axes = _axes(width, 280 + _LINE * (len(series) if len(series) > 1 else 0))
-        for place, (text, points) in enumerate(series.items()):
-            look, at = _SERIES[place % len(_SERIES)], [float(point.group) for point in points]
-            color, fill = _COLORS[look.color], _COLORS["paper" if look.hollow else look.color]
-            axes.fill_between(at, *np.transpose([point.ends for point in points]), color=color, alpha=0.15, linewidth=0)
-            axes.plot(
-                at, [point.value for point in points], f"-{look.shape}", color=color, mfc=fill, label=_plain(text)
-            )
+        figure, axes = _axes(width, 260 + _LINE * len(series), xlabel, ylabel)
+        for place, (text, group) in enumerate(series.items()):
+            at, style = [x(point.group) for point in group], _style(place, text)
+            axes.plot(at, [point.value for point in group], marker="osD^"[place % 4], **style)
+            low, high = np.transpose([point.ends for point in group])
+            axes.vlines(at, low, high, style["color"], linewidth=1.4 * (len(series) - place))  # the last on top
         if null is not None:
-            axes.axhline(null, color=_COLORS["soft"], linewidth=0.9, linestyle=_STROKES[1])
-        axes.set(xlabel=_plain(xlabel), ylabel=_plain(ylabel))
-        axes.xaxis.set_major_locator(_ticks(8 if width >= WIDE else 4))
-        if len(series) > 1:
-            figure.legend(loc="outside lower left", borderpad=0)
-        return figure
+            axes.axhline(null, color=_COLORS["soft"], linewidth=0.9)
+        return _finished(figure, axes, width, len(series), dates=x is not float)
 
-    values = [
-        f"{text} {', '.join(f'{point.group}: {interval(point)}' for point in points)}"
-        for text, points in series.items()
-    ]
-    return Chart(name, _settled(draw), _label(xlabel, values), caption)
+    values = [f"{text} {', '.join(f'{one.group}: {interval(one)}' for one in group)}" for text, group in series.items()]
+    return Chart(name, draw, _seen(xlabel, values), caption) if series else None
 
 
 # drawing
@@ -339,138 +262,100 @@ def _settings(**more: Any) -> Iterator[None]:
         yield
 
 
-def _settled(draw: Callable[[int], Figure]) -> Callable[[int], Figure]:
-    """Return `draw` with our settings."""
-
-    def drawn(width: int) -> Figure:
-        with _settings():
-            return draw(width)
-
-    return drawn
-
-
-def _axes(width: int, height: float) -> tuple[Figure, Axes]:
+def _axes(width: int, height: float, xlabel: str = "", ylabel: str = "") -> tuple[Figure, Axes]:
     """Return a figure of so many CSS pixels, of which 96 are an inch, and its axes."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    layout = ConstrainedLayoutEngine(w_pad=0.02, h_pad=0.02)
+    layout = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03)
     figure = Figure(figsize=(width / 96, height / 96), layout=layout)
-    return figure, figure.subplots()
+    axes = figure.subplots()
+    axes.set(xlabel=escape_controls(xlabel), ylabel=escape_controls(ylabel))
+    return figure, axes
 
 
-def _plain(text: str) -> str:
-    """Return `text` with characters that are obeyed and not seen as escapes."""
-    return escape_controls(text).encode("utf-8", "backslashreplace").decode()
+def _style(place: int, text: str) -> dict[str, Any]:
+    """Return colour, stroke and name of a series."""
+    strokes = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)))
+    return {"color": _COLORS[_SERIES[place % 4]], "linestyle": strokes[place % 4], "label": escape_controls(text)}
+
+
+def _finished(figure: Figure, axes: Axes, width: int, series: int, *, dates: bool = False) -> Figure:
+    """Return a figure with its ticks, and with a legend if there are several series."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    most = 8 if width >= WIDE else 4
+    _ticks(axes, 0 if dates else most, 4)
+    if dates:
+        locator = AutoDateLocator(minticks=2, maxticks=most)  # type: ignore[no-untyped-call]
+        axes.xaxis.set_major_locator(locator)
+        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+    if series > 1:
+        figure.legend(loc="outside lower left")
+    return figure
+
+
+def _ticks(axes: Axes, across: int, up: int) -> None:
+    """Write so many numbers at most beside the axes; 0 leaves an axis as it is."""
+    from matplotlib.ticker import MaxNLocator
+
+    for axis, most in ((axes.xaxis, across), (axes.yaxis, up)):
+        if most:
+            axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))
+
+
+def _marks(axes: Axes, marks: Mapping[str, Estimate], bottom: float, scale: tuple[float, float] | None) -> None:
+    """Draw upright lines through all rows, their intervals as bands, and their names one below the other at the top."""
+    top = -20 * len(marks)
+    for place, mark in enumerate(marks.values()):
+        if mark.has_interval:
+            axes.fill_betweenx([0, bottom], *mark.ends, color=_COLORS["band"], linewidth=0, zorder=0.2)
+        axes.vlines(mark.value, top + 20 * place, bottom, _COLORS["limit"], (0, (3, 2)), linewidth=1.1)
+    axes.set(xlim=scale or axes.get_xlim(), ylim=(bottom, top))
+    for place, (text, mark) in enumerate(marks.items()):
+        left = mark.value > sum(axes.get_xlim()) / 2
+        side, box = "right" if left else "left", {"facecolor": _COLORS["paper"], "edgecolor": "none", "pad": 1}
+        spot, away = (mark.value, top + 20 * place + 9), (-5 if left else 5, 0)
+        axes.annotate(text, spot, away, textcoords="offset points", va="center", ha=side, bbox=box)
 
 
 def _wrapped(name: str, width: int) -> str:
-    """Return a name in lines, broken behind the signs of addresses and paths where it can be."""
+    """Return a name in lines, broken after the signs of addresses and paths where possible."""
     lines = [""]
-    for part in re.findall(rf"[^\s/:#_.?&=-]{{1,{width - 1}}}[\s/:#_.?&=-]?|.", _plain(name)):
+    for part in re.findall(rf"[^\s/:#_.?&=-]{{1,{width - 1}}}[\s/:#_.?&=-]?|.", escape_controls(name)):
         if len(lines[-1] + part.rstrip()) > width:
             lines.append("")
         lines[-1] += part
     return "\n".join(line.strip() for line in lines)
 
 
-def _places(texts: Mapping[str, str], apart: Sequence[str]) -> tuple[dict[str, float], float]:
-    """Return the middles of the rows and the height of all, in pixels from the top; a gap is above those apart."""
-    places, top, before = dict[str, float](), 0.0, False
-    for key, text in texts.items():
-        top += _GAP * (key in apart and not before and bool(places))
-        before = key in apart
-        height = max(_ROW, _LINE * (text.count("\n") + 1) + 4)
-        places[key], top = top + height / 2, top + height
-    return places, top
-
-
-def _ends(estimates: Sequence[Estimate]) -> list[float]:
-    """Return the values of estimates and the ends of their intervals."""
-    return [value for estimate in estimates for value in (estimate.value, *estimate.ends) if math.isfinite(value)]
-
-
-def _limits(values: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of an axis that shows `values`."""
-    low, high = min(values), max(values)
-    margin = 0.04 * ((high - low) or abs(high) or 1.0)
-    return low - margin, high + margin
-
-
-def _ticks(most: int) -> Any:
-    """Return where numbers are written below an axis."""
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(most, steps=[1, 2, 5, 10])
-
-
-def _mark(axes: Axes, text: str, mark: Estimate, bottom: float, y: float) -> None:
-    """Draw an upright line through all rows, with its interval as a band and its name beside its upper end."""
-    if mark.has_interval:
-        axes.fill_betweenx([0, bottom], *mark.ends, color=_COLORS["band"], linewidth=0, zorder=0.2)
-    axes.plot([mark.value] * 2, [y - 8, bottom], color=_COLORS["limit"], linewidth=1.1, linestyle=(0, (3, 2)), zorder=2)
-    low, high = axes.get_xlim()
-    left = mark.value > (low + high) / 2
-    box = {"facecolor": _COLORS["paper"], "edgecolor": "none", "pad": 1}
-    axes.annotate(
-        text, (mark.value, y), (-5 if left else 5, 0), textcoords="offset points", va="center",
-        ha="right" if left else "left", bbox=box, zorder=6,
-    )  # fmt: skip
-
-
-def _point(axes: Axes, estimate: Estimate, y: float, look: _Look, *, hollow: bool) -> None:
-    """Draw a value and its interval."""
-    color = _COLORS[look.color]
-    if estimate.has_interval and not hollow:
-        axes.plot(estimate.ends, [y, y], linewidth=1.8, color=color, zorder=3)
-    fill = _COLORS["paper"] if hollow or look.hollow else color
-    axes.plot([estimate.value], [y], look.shape, markersize=6.5, color=color, mfc=fill, mew=1.6, zorder=4)
-
-
-def _legend(looks: Mapping[str, _Look], bands: bool) -> list[Any]:
-    """Return what the shapes mean, unless there is but one."""
-    from matplotlib.lines import Line2D
-
-    named = {text: look for text, look in looks.items() if text}
-    handles = [
-        Line2D([], [], marker=look.shape, color=_COLORS[look.color], markersize=6.5, mew=1.6, linewidth=1.8,
-               mfc=_COLORS["paper" if look.hollow else look.color], label=text)
-        for text, look in named.items()
-    ]  # fmt: skip
-    if bands:
-        handles.append(Line2D([], [], color=_COLORS["chance"], linewidth=10, label="95 % of unrelated scorers"))
-    return handles if len(handles) > 1 else []
-
-
-def _number_points(axes: Axes, points: np.ndarray, texts: Sequence[str]) -> None:
-    """Write a number beside each point, where it hides no other number; else leave it out."""
-    taken: list[tuple[float, float]] = []
-    for text, point in zip(texts, points, strict=False):
-        x, y = axes.transData.transform(point) / axes.figure.dpi * 96
-        for right, up in ((10, 0), (0, 12), (-10, 0), (0, -12), (10, 12), (-10, 12), (10, -12), (-10, -12)):
-            if all(abs(x + right - a) > 14 or abs(y + up - b) > 13 for a, b in taken):
-                taken.append((x + right, y + up))
+def _number(axes: Axes, points: Any, texts: Sequence[str]) -> None:
+    """Write a number beside each point if it hides neither another number nor a point."""
+    places = axes.transData.transform(points) * 0.72  # pixels at 100 dpi to points
+    taken = [(*place, 6.0, 7.0) for place in places]
+    for text, point, (x, y) in zip(texts, points, places, strict=False):
+        for right, up in ((9, 0), (0, 9), (-9, 0), (0, -9), (9, 9), (-9, 9), (9, -9), (-9, -9)):
+            spot = (x + right, y + up)
+            if all(abs(spot[0] - a) >= wide or abs(spot[1] - b) >= high for a, b, wide, high in taken):
+                taken.append((*spot, 13.0, 11.0))
                 axes.annotate(
-                    text, point, (right * 0.75, up * 0.75), textcoords="offset points", ha="center", va="center"
+                    text, point, (right, up), textcoords="offset points", ha="center", va="center", fontsize=9
                 )
                 break
 
 
-def _label(what: str, values: Sequence[str]) -> str:
-    """Return what a chart shows in words."""
-    return _plain(f"{what}: {'; '.join(values)}" if what else "; ".join(values))
+def _seen(what: str, values: Iterable[str]) -> str:
+    """Return what a chart shows in words, for those who cannot see it."""
+    return f"{what}: {'; '.join(values)}" if what else "; ".join(values)
 
 
 # output
 
 
 def inline_svg(figure: Figure, label: str, salt: str = "rejoinder") -> str:
-    """Return an SVG for a page: with its font and its colours, the same bytes each time.
+    """Return an SVG for a page, in its font and colours, the same bytes each time.
 
-    Args:
-        figure: what to show.
-        label: its content in words.
-        salt: makes its identifiers different from those of the other charts of the page.
+    `label` says what it shows; `salt` makes its identifiers different from those of other charts of the page.
     """
     out = io.StringIO()
     with _settings(**{"svg.hashsalt": salt}):
@@ -478,12 +363,13 @@ def inline_svg(figure: Figure, label: str, salt: str = "rejoinder") -> str:
     text = out.getvalue()
     text = re.sub(r"(?s)<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", "", text[text.index("<svg") :])
     text = re.sub(r"\s+", " ", text).replace("> <", "><")
-    text = re.sub(r'<g id="[^"]*"', "<g", text)
+    text = re.sub(r'(?<=<g) id="[^"]*"| transform="rotate\(-0 [^"]*"', "", text)
     text = re.sub(r"<[^>]+>", lambda tag: re.sub(r"-?\d+\.\d{2,}", _short, tag[0]), text)
     text = re.sub(r"font: ([\d.]+px)[^;\"]*", r"font-size: \1", text)
+    text = re.sub(r"font-family: [^;\"]*;? ?|font-size: 9.75px;? ?", "", text)
     for name, color in _COLORS.items():
         text = text.replace(color, f"var(--{name})")
-    return text.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1)
+    return text.replace("<svg ", f'<svg role="img" aria-label="{escape(escape_controls(label))}" ', 1)
 
 
 def _short(digits: re.Match[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,25 +17,11 @@ LINES = ".jsonl"
 COLUMNS = list(Estimate.__dataclass_fields__)
 
 
-def csv_text(results: Results, _: str = "") -> str:
+def csv_text(results: Results) -> str:
     """Return a row for each estimate, the same columns for every command."""
     out = io.StringIO()
     write_csv(rows(results.estimates), COLUMNS, out)
     return out.getvalue()
-
-
-def json_text(results: Results, _: str = "") -> str:
-    """Return everything as one JSON value."""
-    return results.to_json()
-
-
-def _renderers() -> Mapping[str, Callable[[Results, str], str]]:
-    """Return the renderers by suffix."""
-    from rejoinder.report.html import html
-    from rejoinder.report.latex import latex
-    from rejoinder.report.markdown import markdown
-
-    return {".html": html, ".md": markdown, ".tex": latex, ".csv": csv_text, ".json": json_text}
 
 
 def save(results: Results, path: Path, command_line: str = "") -> None:
@@ -51,23 +37,30 @@ def save(results: Results, path: Path, command_line: str = "") -> None:
             for line in results.layout.lines or ():
                 put(line)
         return
-    text = _renderers()[suffix](results, command_line)
+    text = _rendered(results, suffix, command_line)
     with atomic_file(path) as partial:
         # A lone surrogate cannot be encoded, and must not cost the whole report.
         partial.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
-def require_writable(path: Path, *, lines: bool = False) -> None:
-    """Raise, before any work, where results cannot be written to `path`.
+def _rendered(results: Results, suffix: str, command_line: str) -> str:
+    """Return results as text in the format that a suffix names."""
+    if suffix in (".csv", ".json"):
+        return csv_text(results) if suffix == ".csv" else results.to_json()
+    from rejoinder.report.html import html
+    from rejoinder.report.latex import latex
+    from rejoinder.report.markdown import markdown
 
-    Args:
-        path: where to.
-        lines: whether there are results of single lines.
+    return {".html": html, ".md": markdown, ".tex": latex}[suffix](results, command_line)
+
+
+def require_writable(path: Path, *, lines: bool = False) -> None:
+    """Raise, before any work, if results, or results of single lines, cannot be written to `path`.
 
     Raises:
         UsageError: the suffix is of no known format, or the folder does not exist.
     """
-    known = [".html", ".md", ".tex", ".csv", ".json", *([LINES] if lines else [])]
+    known = [".html", ".md", ".tex", ".csv", ".json", *[LINES] * lines]
     if path.suffix.lower() not in known:
         suffix = path.suffix or "(no suffix)"
         raise UsageError(f"{path}: unknown format of a report {suffix}. Use one of {', '.join(known)}")

@@ -21,34 +21,35 @@ _TEX = {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--",
     "±": r"\ensuremath{\pm}",
 }  # fmt: skip
+_TABLE = r"""
+\begin{{table}}\centering\small\caption{{{caption}}}
+\resizebox{{\ifdim\width>\columnwidth\columnwidth\else\width\fi}}{{!}}{{\begin{{tabular}}{{{columns}}}\toprule
+{head}
+\midrule
+{body}
+\bottomrule\end{{tabular}}}}\end{{table}}
+"""
 
 
 def latex(results: Results, command_line: str = "") -> str:
     """Return all tables, at most eight columns each and scaled to the column where they are wider."""
     first = f"% {one_line(escape_controls(masked(command_line)))}\n% \\usepackage{{booktabs,graphicx}}\n"
-    return "\n".join([first, *map(_table, results.layout.tables)])
+    return first + "".join(map(_table, results.layout.tables))
 
 
 def _table(table: Table) -> str:
     """Return one table. Spare columns are left out first, then the last ones."""
     kept = list(range(len(table.header)))
-    for name in table.spare:
-        if len(kept) > _COLUMNS and name in table.header:
+    for name in filter(table.header.__contains__, table.spare):
+        if len(kept) > _COLUMNS:
             kept.remove(table.header.index(name))
-    kept = kept[:_COLUMNS]
-    head, *body = ([row[place] for place in kept] for row in (table.header, *table.texts))
-    columns = "".join(map(_column, zip(*body, strict=True))) if body else "l" * len(kept)
+    head, *body = ([row[place] for place in kept[:_COLUMNS]] for row in (table.header, *table.texts))
     caption = " ".join(filter(None, [table.title and f"{table.title}.", _SENTENCE.split(table.caption)[0]]))
-    return "\n".join(
-        [
-            rf"\begin{{table}}\centering\small\caption{{{_tex(caption)}}}",
-            rf"\resizebox{{\ifdim\width>\columnwidth\columnwidth\else\width\fi}}{{!}}{{\begin{{tabular}}{{{columns}}}\toprule",
-            _row(head),
-            r"\midrule",
-            *map(_row, body),
-            r"\bottomrule\end{tabular}}\end{table}",
-            "",
-        ]
+    return _TABLE.format(
+        caption=_tex(caption),
+        columns="".join(map(_column, zip(*body, strict=True))) or "l" * len(head),
+        head=_row(head),
+        body="\n".join(map(_row, body)),
     )
 
 

@@ -21,13 +21,7 @@ _SECRET_OPTION = re.compile(r"(?i)--(?:[a-z-]+-)?(?:key|token|password|secret)")
 
 
 class Made(NamedTuple):
-    """How a report was made.
-
-    Attributes:
-        sentences: how the numbers were computed, from which files, when, and by which version.
-        command_line: what makes it again, without secrets.
-        signatures: of the scorers, by name.
-    """
+    """How a report was made: sentences, the command without secrets, and the signatures of the scorers by name."""
 
     sentences: Sequence[str] = ()
     command_line: str = ""
@@ -36,14 +30,11 @@ class Made(NamedTuple):
 
 def made(results: Results, command_line: str = "") -> Made:
     """Return how `results` were made. `about.options["files"]` holds the names of the files that were read."""
-    files = results.about.options.get("files") or ()
-    read = [f"Files: {', '.join(map(str, files))}."] if files else []
-    facts = {name: "|".join(f"{key}:{value}" for key, value in signature.items())
-             if isinstance(signature, Mapping) else str(signature)
-             for name, signature in results.about.signatures.items()}  # fmt: skip
-    return Made(
-        [*results.layout.made, *read, f"Made by rejoinder {__version__} on {today()}."], masked(command_line), facts
-    )
+    read = [f"Files: {', '.join(map(str, files))}." for files in [results.about.options.get("files")] if files]
+    last = f"Made by rejoinder {__version__} on {today()}."
+    signatures = {name: "|".join(map("{0[0]}:{0[1]}".format, signature.items()))
+                  for name, signature in results.about.signatures.items()}  # fmt: skip
+    return Made([*results.layout.made, *read, last], masked(command_line), signatures)
 
 
 def today() -> str:

@@ -16,12 +16,7 @@ FORMAT_VERSION = 2
 
 
 class Gate(NamedTuple):
-    """The outcome of a gate that was asked for.
-
-    Attributes:
-        passed: whether it was passed.
-        text: why, in a sentence.
-    """
+    """The outcome of a gate that was asked for: whether it was passed, and why, in a sentence."""
 
     passed: bool
     text: str
@@ -90,11 +85,7 @@ class Results:
         return pick(self.estimates, **labels)
 
     def one(self, **labels: str) -> Estimate:
-        """Return the one estimate with these labels, or an empty one with a reason.
-
-        Raises:
-            LookupError: several estimates have these labels.
-        """
+        """Return the only estimate with these labels, or an empty one with a reason; several raise LookupError."""
         return estimates_module.one(self.estimates, **labels)
 
     def to_dict(self) -> dict[str, Any]:
@@ -106,12 +97,10 @@ class Results:
             "warnings": list(self.warnings),
             "results": rows(self.estimates),
             "signature": plain(self.about.signatures),
-            "scorers": plain(
-                {
-                    name: {key: value for key, value in facts.items() if key != "signature"}
-                    for name, facts in self.about.scorers.items()
-                }
-            ),
+            "scorers": {
+                name: {key: plain(value) for key, value in facts.items() if key != "signature"}
+                for name, facts in self.about.scorers.items()
+            },
             "options": plain(self.about.options),
             "counts": plain(self.about.counts),
             "data": plain(self.about.data),
@@ -124,10 +113,7 @@ class Results:
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False) + "\n"
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with a row for each estimate.
-
-        Args:
-            backend: "pandas" or "polars".
+        """Return a data frame by "pandas" or "polars" with a row for each estimate.
 
         Raises:
             MissingExtra: the library is not installed.
@@ -139,9 +125,7 @@ class Results:
     def save(self, *paths: str | Path, command_line: str = "") -> None:
         """Write the results to files: .html, .md, .tex, .csv, .json, or .jsonl for results of single lines.
 
-        Args:
-            paths: where to. Each file is written whole or not at all.
-            command_line: the command that a report shows.
+        Each file is written whole or not at all. A report shows the `command_line`, without secrets.
 
         Raises:
             UsageError: the suffix is of no known format, or the folder does not exist.
@@ -152,11 +136,7 @@ class Results:
             save(self, Path(path), command_line)
 
     def save_figures(self, folder: str | Path) -> None:
-        """Draw every chart into a folder as SVG, PNG and PDF.
-
-        Args:
-            folder: it is made if it does not exist.
-        """
+        """Draw every chart into a folder, which is made if necessary, as SVG, PNG and PDF."""
         from rejoinder.report.charts import save_charts
 
         save_charts(self, Path(folder))

@@ -56,14 +56,7 @@ class Table(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column of a pivot.
-
-    Attributes:
-        title: its heading.
-        labels: the labels of its estimates, next to the label of the row.
-        write: how an estimate is written.
-        spare: whether a narrow terminal leaves it out.
-    """
+    """A column of a pivot: the estimates with these labels, how they are written, and whether the column is spare."""
 
     title: str
     labels: Mapping[str, str]
@@ -87,20 +80,11 @@ def pivot(
     in_order: bool = False,
     notes: Sequence[str] = (),
 ) -> Table | None:
-    """Return a table with a row for each value of a label; None without any row.
+    """Return a table with a row for each value of a label, or of a function of an estimate; None without any row.
 
     Rows without an estimate in any column are left out, as are columns without one in any row. Rows are sorted by the
-    first column, the highest value first.
-
-    Args:
-        estimates: of which those are used that a column asks for.
-        by: a label, or a function from an estimate to the name of its row.
-        columns: one or more.
-        title: see `Table`.
-        caption: see `Table`.
-        heading: name of the first column; empty takes the label.
-        in_order: keep the order of the estimates.
-        notes: see `Table`.
+    first column, the highest value first, or are `in_order` of the estimates. `heading` names the first column;
+    empty takes the label.
     """
     name = (lambda estimate: getattr(estimate, by)) if isinstance(by, str) else by
     groups: dict[str, list[Estimate]] = {}

@@ -28,18 +28,17 @@ _HANG = re.compile(r" *(\S+(?: \S+)? {2,})?")
 
 
 def terminal(results: Results, width: int, *, every: bool = False) -> str:
-    """Return the answer, the warnings and the short tables; with `every` all tables.
-
-    Args:
-        results: what to show.
-        width: characters of a line.
-        every: whether to show everything.
-    """
+    """Return the answer, the warnings and the short tables, or with `every` all tables, in lines of `width`."""
     layout = results.layout
     blocks = (layout.every if every else layout.brief) or [*layout.tables, Prose(layout.made)]
     first = "\n".join([*results.answer[:1], *results.warnings, *results.answer[1:]])
-    parts = [first, *(_block(block, width) for block in blocks if block is not None)]
-    return "\n\n".join(part.strip("\n") for part in parts if part.strip("\n")) + "\n"
+    return escape_controls("\n\n".join(filter(None, [first, blocks_text(blocks, width).strip("\n")])) + "\n")
+
+
+def blocks_text(blocks: Iterable[Block | None], width: int) -> str:
+    """Return blocks as text with an empty line between them."""
+    parts = [_block(block, width).strip("\n") for block in blocks if block is not None]
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _block(block: Block, width: int) -> str:
@@ -66,14 +65,10 @@ def _case(case: Case) -> str:
 def text_table(
     header: Sequence[str], rows: Iterable[Sequence[str]], width: int, *, folded: Iterable[int] = (), title: str = ""
 ) -> str:
-    """A table as plain text with a line end after each row. No cell is ever cut, and none broken inside a word.
+    """Return a table as plain text. No cell is cut, and none is broken inside a word.
 
-    Args:
-        header: column names.
-        rows: cells. A column whose every cell reads as a number, an interval or a dash is set flush right.
-        width: characters a line may have; where the table needs more, each row becomes a block of lines.
-        folded: columns of prose, which may be folded to fit.
-        title: a line above the table.
+    Columns of numbers are aligned right. The columns `folded` are prose, which may be broken into lines to fit `width`;
+    if that is not enough, each row becomes a block of lines. `title` is a line above the table.
     """
     body, prose = [list(map(escape_controls, row)) for row in rows], set(folded)
     columns = list(zip(header, *body, strict=True))
@@ -85,7 +80,7 @@ def text_table(
     room = width - sum(widths) - _GAP * (len(widths) - 1)
     if room < 0:
         return _blocks(header, body, width, title)
-    # Shared out here, because the library takes from all columns alike and then crops those that cannot give.
+    # The library would take from all columns alike, and then crop those of a single word.
     while room and (short := [place for place in prose if widths[place] < longest[place]]):
         widths[max(short, key=lambda place: longest[place] / widths[place])] += 1
         room -= 1
@@ -104,26 +99,20 @@ def text_table(
 def narrowed(
     header: Sequence[str], rows: Sequence[Sequence[str]], width: int, spare: Sequence[str]
 ) -> tuple[list[str], list[list[str]]]:
-    """Header and rows without as many of the columns `spare`, from the first on, as it takes to fit `width`."""
-    kept = list(range(len(header)))
+    """Return a table without as many of the columns `spare`, from the first on, as it takes to fit `width`."""
+    columns = {place: [name, *(row[place] for row in rows)] for place, name in enumerate(header)}
     for name in filter(header.__contains__, spare):
-        if fits([header[place] for place in kept], [[row[place] for place in kept] for row in rows], width):
+        if sum(max(map(cell_len, column)) + _GAP for column in columns.values()) - _GAP <= width:
             break
-        kept.remove(header.index(name))
-    head, *body = ([row[place] for place in kept] for row in (header, *rows))
+        columns.pop(header.index(name), None)
+    head, *body = map(list, zip(*columns.values(), strict=True))
     return head, body
 
 
-def fits(header: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> bool:
-    """Whether a table has room with no cell folded."""
-    columns = zip(header, *rows, strict=True)
-    return sum(max(map(cell_len, column)) + _GAP for column in columns) - _GAP <= width
-
-
 def _blocks(header: Sequence[str], rows: Iterable[Sequence[str]], width: int, title: str) -> str:
-    """A table for a narrow window: a block a row, its first cell as heading, a line for each cell that has something.
+    """Return a table for a narrow window: for each row a block with its first cell as heading, and a line a cell.
 
-    Names of columns stand left of their cells, or above them where that leaves too little room.
+    Names of columns are left of their cells, or above them if that leaves too little room.
     """
     wide = max(map(cell_len, header[1:]), default=0) + 4
     wide = 4 if wide > width / 2 else wide
@@ -140,9 +129,9 @@ def _blocks(header: Sequence[str], rows: Iterable[Sequence[str]], width: int, ti
 
 
 def prose(text: str, width: int) -> str:
-    """`text` for a terminal: lines longer than `width` are broken between words, and go on where they began.
+    """Return `text` with long lines broken between words; they go on below their beginning.
 
-    A line that begins with a name and two spaces goes on below what follows these.
+    A line that begins with a name and two spaces goes on below what comes after these.
     """
     lines = []
     for line in text.split("\n"):
@@ -152,7 +141,7 @@ def prose(text: str, width: int) -> str:
 
 
 def _broken(text: str, width: int, first: str, rest: str) -> list[str]:
-    """`text` in lines that break no word, `first` before the first of them and `rest` before the others."""
+    """Return `text` in lines that break no word, `first` before the first of them and `rest` before the others."""
     if cell_len(first + text) <= width:
         return [first + text]
     text = _INTERVAL.sub(rf"[\1,{_KEPT}\2]", text)
