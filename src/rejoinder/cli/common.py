@@ -78,7 +78,7 @@ OnErrorFlag = Annotated[OnError, typer.Option("--on-error", help="What to do wit
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 Figures = Annotated[
     Path | None,
-    typer.Option("--figures", help="Also draw the charts into this folder, as SVG, PNG and PDF.", metavar="DIR"),
+    typer.Option("--figures", help="Also draw every chart into this folder, as SVG, PNG and PDF.", metavar="DIR"),
     Writes(),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace a model that stands in FOLDER.")]
