@@ -16,14 +16,13 @@ from rejoinder.analysis.estimate_layout import layout
 from rejoinder.analysis.sample import RatedSample, joined, weights_of
 from rejoinder.analysis.scored import RATERS
 from rejoinder.data.clusters import sorted_clusters
-from rejoinder.data.rated import RatedSets, rated_sets, ratings_of
+from rejoinder.data.rated import FEWEST_EQUAL, RatedSets, equal_scores, rated_sets, ratings_of
 from rejoinder.data.read import examples_of
 from rejoinder.data.scales import Scale, in_words
 from rejoinder.data.values import is_number
 from rejoinder.errors import DataError, UsageError
 from rejoinder.estimates import NAN, Estimate, decide, estimate_of, pick
 from rejoinder.example import OVERALL, Example, Given
-from rejoinder.meta.verdict import FEWEST_OWN, own_scores
 from rejoinder.report.results import About, Results
 from rejoinder.report.sentences import sentences
 from rejoinder.scorer import Advance, Card, FloatArray, ScorerLike, Scores, ignore, run
@@ -131,7 +130,7 @@ def estimate(
         "few": all(mean.n < FREEDOM_TO_TUNE for mean in means),
         "rated": sample.rated,
         "matched": sample.matched,
-        "copied": own_scores(scores.values, ratings),
+        "copied": equal_scores(scores.values, ratings),
         "differing": [system.name for system in systems if system.differs],
         "fitted": next(iter(fitted_on([scorer], [line.dataset for line in sample.lines]).values()), []),
         "without_system": sum(not name for name in names_of(sample.lines)),
@@ -275,7 +274,7 @@ def _results(
 ) -> Results:
     """Return the results with their sentences and tables."""
     answer, warnings, made = (
-        sentences("analysis", "estimate", part=part, fewest_copied=FEWEST_OWN, **facts)
+        sentences("analysis", "estimate", part=part, fewest_copied=FEWEST_EQUAL, **facts)
         for part in ("answer", "warnings", "made")
     )
     about = {

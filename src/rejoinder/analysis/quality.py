@@ -154,7 +154,7 @@ def _mean(lines: Sequence[Example], scores: Scores, sampling: Sampling) -> Estim
         (mean,) = cluster_means(scores.values[known][None], contexts, np.zeros(1), sampling.resamples, rng, flips=0)
         return estimate_of(mean, **labels, p=math.nan, seed=sampling.seed, reason=reason or mean.reason)
     firsts = [_score(scores, rows[0]) for rows in copies.values()]
-    independent = mean_of_independent(firsts, [len(rows) for rows in copies.values()])  # type: ignore[arg-type]
+    independent = mean_of_independent(firsts, [len(rows) for rows in copies.values()])
     method = "mean of the scores, taken as exact"
     if scores.low is not None and independent.known:
         method = "mean of the scores and of the scorer's intervals (90% for bundled judges), taken as independent"

@@ -132,13 +132,13 @@ def _measured(
     chosen, by_system = measuring.figures(sampling)
     about: dict[str, Any] = {"scorer": name, "seed": sampling.seed}
     mean: dict[str, Any] = {**about, "statistic": "mean score", "p": math.nan}
-    estimates = [estimate_of(chosen, **mean, group=CHOSEN, contexts=chosen.clusters)]
+    estimates = [estimate_of(chosen, **mean, group=CHOSEN)]
     differences = []
     for system in winnings.sorted_wins:
         if system in by_system:
             own, gain = by_system[system]
-            estimates.append(estimate_of(own, **mean, system=system, group=FIRST, contexts=own.clusters))
-            labels = {"statistic": "difference", "versus": system, "group": CHOSEN, "contexts": gain.clusters}
+            estimates.append(estimate_of(own, **mean, system=system, group=FIRST))
+            labels = {"statistic": "difference", "versus": system, "group": CHOSEN}
             differences.append(estimate_of(gain, **about, **labels))
     candidates = [difference for difference in differences if difference.known and 2 * difference.n >= chosen.n]
     best = min(candidates, key=lambda difference: direction * difference.value, default=None)
