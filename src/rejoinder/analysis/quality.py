@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rejoinder.analysis.worst import with_the_worst
 from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.read import examples_of
 from rejoinder.data.shared_ids import refuse_again
@@ -19,8 +20,6 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.estimates import Estimate, Verdict, estimate_of
 from rejoinder.example import Example, Given
 from rejoinder.judges.answers import is_judge
-from rejoinder.meta.comparison import MIN_SCORED
-from rejoinder.meta.worst import with_the_worst
 from rejoinder.report.layout import Case, Cases, Layout, Section
 from rejoinder.report.results import About, Gate, Results
 from rejoinder.report.sentences import sentences
@@ -35,6 +34,8 @@ from rejoinder.stats.resamples import Sampling, mean_of_independent
 
 FEWEST = 5
 """Contexts that are resampled: intervals from four hold the truth in 88 % of cases only."""
+MIN_SCORED = 0.95
+"""The smallest share of replies with a score: with fewer they are never good enough."""
 _SHOWN, _TURNS, _LONGEST = 3, 3, 160  # bad replies; last turns of a context; characters of a text
 
 
