@@ -55,7 +55,7 @@ def main(files: list[str]) -> None:
     held = 0
     for _ in range(DRAWS["estimate"]):
         lines, _ = lines_of(rng)
-        (mean,) = rejoinder.estimate(lines, "column:score").systems
+        mean = rejoinder.estimate(lines, "column:score").one(statistic="mean rating")
         held += mean.low <= 3 <= mean.high
     print(f"estimate: {held} of {DRAWS['estimate']} intervals hold the mean")
     for file in files:

@@ -83,7 +83,7 @@ def test_what_was_put_in_is_found(asked: Asked, place: Path, monkeypatch: pytest
     row = found.one(scorer="known", statistic="pearson", level="turn")
     assert row.value / ceiling == pytest.approx(np.corrcoef(truth, scores.values)[0, 1], abs=0.03)
 
-    estimated = rejoinder.estimate("replies.jsonl", judge, rated="few.jsonl").systems[0]
+    estimated = rejoinder.estimate("replies.jsonl", judge, rated="few.jsonl").one(statistic="mean rating")
     assert estimated.low < truth.mean() < estimated.high
     assert pytest.approx(0.4) == LENGTH_BIAS * 10  # which the page sets beside the interval that its audit prints
 

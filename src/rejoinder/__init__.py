@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.version import __version__
 
 if TYPE_CHECKING:
+    from rejoinder.analysis.estimate import estimate
     from rejoinder.analysis.fit import fit
+    from rejoinder.analysis.next_lines import next_lines
     from rejoinder.analysis.ratings import ratings
     from rejoinder.analysis.study import study
     from rejoinder.analysis.train import train
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
     from rejoinder.improve.reward import reward
     from rejoinder.judges.train import train_judge
     from rejoinder.meta.compare import compare
-    from rejoinder.meta.estimate import estimate
-    from rejoinder.meta.next_lines import next_lines
     from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
     from rejoinder.responders.decoding import Decoding
     from rejoinder.responders.pretrain import pretrain
@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from rejoinder.serving.run import serve
 
 _MODULES = {
+    "analysis.estimate": "estimate",
     "analysis.fit": "fit",
+    "analysis.next_lines": "next_lines",
     "analysis.study": "study",
     "analysis.train": "train",
     "annotation.collected": "load_study",
@@ -63,8 +65,8 @@ _MODULES = {
     "improve.reward": "reward",
     "judges.train": "train_judge",
     "meta.compare": "compare",
-    "meta.estimate": "estimate",
-    "meta.next_lines": "next_lines",
+    "analysis.estimate": "estimate",
+    "analysis.next_lines": "next_lines",
     "analysis.ratings": "ratings",
     "responder": "Answer Reply Request Responder answer request",
     "responders.decoding": "Decoding",

@@ -148,10 +148,13 @@ STATISTICS = frozenset(
         # preference pairs
         *("difference of accuracy", "accuracy of one rater"),
         # means from few ratings
-        *("mean rating, ratings only", "power", "effective ratings", "ratings needed"),
+        *("mean rating, ratings only", "difference, ratings only", "power", "effective ratings"),
+        *("ratings needed", "ratings needed, ratings only"),
         # learned judges
         *("gain in pearson", "gain in spearman", "gain in accuracy"),
         *("spearman within systems", "gain in pearson within systems", "gain in spearman within systems"),
+        # re-ranking
+        "share won",
         # audit
         *(
             "evaluator reliability error",

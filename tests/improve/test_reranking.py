@@ -1,4 +1,4 @@
-"""`rejoinder rerank`: candidates from every place, the best of them out, and what an independent scorer says of it."""
+"""`rejoinder rerank`: candidates from every place, the chosen replies, and whether they are better."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ from rejoinder.example import Example
 from rejoinder.improve.choosing import choose
 from rejoinder.improve.pools import Pool
 from rejoinder.improve.reranking import CHUNK, Reranked, rerank
-from rejoinder.documents.reranking import reranking
-from rejoinder.documents.terminal import terminal
+from rejoinder.report.results import Results
 from rejoinder.responders.plain import FunctionResponder
 from rejoinder.scorer import FACTS_NOT_CHECKED, Card, Scores
 
@@ -106,11 +105,11 @@ def test_respond_takes_dicts_too() -> None:
         rejoinder.respond({"context": ["hi"]}, echo)
 
 
-def test_what_came_of_lines_is_known_when_they_are_read() -> None:
-    found = rerank([listed("ho", "hello")], scorer=Lengths())
+def test_results_exist_after_lines_were_read() -> None:
+    reranked = rerank([listed("ho", "hello")], scorer=Lengths())
     with pytest.raises(UsageError, match="no line was read yet, so nothing was chosen. Read the lines first"):
-        _ = found.found
-    assert len(list(found)) == found.found.contexts == 1
+        _ = reranked.results
+    assert len(list(reranked)) == reranked.results.about.counts["contexts"] == 1
 
 
 def test_the_best_of_a_list_is_the_response() -> None:
@@ -135,30 +134,29 @@ def candidates(outside: int) -> list[dict[str, Any]]:
     return [{"context": [f"turn {place}"], "candidates": replies[2 * place : 2 * place + 2]} for place in range(10)]
 
 
-def test_nothing_is_said_of_candidates_that_the_scorer_cannot_judge() -> None:
-    def told(outside: int, measure_by: Any = None) -> Any:
-        made = rerank(candidates(outside), scorer=NarrowJudge(), measure_by=measure_by, resamples=100)
-        assert len(list(made)) == 10
-        return made.found
+def results_of_candidates(outside: int, scorer: Any, measure_by: Any = None) -> Results:
+    reranked = rerank(candidates(outside), scorer=scorer, measure_by=measure_by, resamples=100)
+    assert len(list(reranked)) == 10
+    return reranked.results
 
-    found = told(3)
-    assert "3 of 20 replies" in found.answer[0] and found.answer[1] == FACTS_NOT_CHECKED
-    assert not any(said.startswith("Won by") for said in found.answer)
-    assert found.to_dict()["out_of_domain"].keys() == {"narrow"}
-    assert "out of domain" in terminal(reranking(found), 100)
-    judged = told(2)
-    assert judged.answer[0].startswith("narrow chose a reply in 10 of 10 contexts") and not judged.out_of_domain
-    assert judged.answer[1] == FACTS_NOT_CHECKED and any(said.startswith("Won by") for said in judged.answer)
-    other = told(0, Lengths())
-    assert other.answer[1] == f"narrow: {FACTS_NOT_CHECKED}"
+
+def test_no_winner_among_candidates_that_the_scorer_cannot_judge() -> None:
+    results = results_of_candidates(3, NarrowJudge())
+    assert "3 of 20 replies" in results.answer[0] and results.warnings[0] == FACTS_NOT_CHECKED
+    assert {share.verdict for share in results.pick(statistic="share won")} == {"out of domain"}
+    assert "Shares of" not in " ".join(results.answer) and results.about.counts["out_of_domain"].keys() == {"narrow"}
+    assert "out of domain" in str(results)
+    judged = results_of_candidates(2, NarrowJudge())
+    assert judged.answer[0] == "narrow chose a reply in 10 of 10 contexts." and not judged.about.counts["out_of_domain"]
+    assert judged.warnings[0] == FACTS_NOT_CHECKED and "Shares of the chosen replies" in " ".join(judged.answer)
+    assert results_of_candidates(0, NarrowJudge(), Lengths()).warnings[0] == f"narrow: {FACTS_NOT_CHECKED}"
 
 
 def test_a_scorer_measures_no_replies_that_it_cannot_judge() -> None:
-    made = rerank(candidates(20), scorer=Lengths(), measure_by=NarrowJudge(), resamples=100)
-    assert len(list(made)) == 10
-    assert "narrow cannot judge these replies" in made.found.answer[0]
-    assert not any("better" in said or "worse" in said for said in made.found.answer)
-    assert "chosen less it" not in terminal(reranking(made.found), 100)
+    results = results_of_candidates(20, Lengths(), NarrowJudge())
+    assert "narrow cannot judge these replies" in results.answer[0]
+    assert {difference.verdict for difference in results.pick(statistic="difference")} == {"out of domain"}
+    assert not any(word in str(results) for word in ("better", "worse", "difference")) and results.layout.chart is None
 
 
 def test_what_respond_writes_is_a_list(run: Run, tmp_path: Path) -> None:
@@ -180,12 +178,12 @@ def test_lines_of_one_context_are_candidates_wherever_they_stand() -> None:
         for system, texts in (("a", ["x", "xyz"]), ("b", ["xy", ""]))
         for number, text in enumerate(texts)
     ]
-    found = rerank(rows, scorer=Lengths(), every=True)
-    assert [(line["id"], line["response"], line["stars"]) for line in found] == [("0/b", "xy", 0), ("1/a", "xyz", 1)]
-    assert {one.name: (one.offered, one.won, one.kept) for one in found.found.systems} == {
-        "a": (2, 1, 1),
-        "b": (2, 1, 1),
-    }
+    reranked = rerank(rows, scorer=Lengths(), every=True)
+    lines = list(reranked)
+    assert [(line["id"], line["response"], line["stars"]) for line in lines] == [("0/b", "xy", 0), ("1/a", "xyz", 1)]
+    assert list(reranked.results.about.data) == [
+        {"system": name, "offered": 2, "won": 1, "kept": 1} for name in ("a", "b")
+    ]
 
 
 def test_responders_are_asked(run: Run, tmp_path: Path, letters: str) -> None:
@@ -202,7 +200,7 @@ def test_responders_are_asked(run: Run, tmp_path: Path, letters: str) -> None:
     assert [line["response"] for line in out] == ["so it is said"] * 4
     assert out[0]["system"] == "human" and "responder" in out[0] and out[0]["references"] == ["so it is said"]
     assert [one["response"] for one in out[0]["candidates"]] == ["so it is said", "turn 0"]
-    assert "Won by human 100 %, " in done.out
+    assert "Shares of the chosen replies: human 100 %, " in done.out
     assert done.out.splitlines()[-1].startswith("4 replies in ")
 
 
@@ -231,7 +229,7 @@ def test_references_are_hidden_from_what_can_do_without() -> None:
     found = rerank([line], scorer=other)
     assert [one["references"] for one in found] == [["hey"]]
     assert {one.references for one in other.seen} == {("hey",)}
-    assert any("nobody has who looks for a reply" in said for said in found.found.answer)
+    assert any("which a chatbot does not have" in warning for warning in found.results.warnings)
 
 
 def test_the_lowest_is_best_where_lower_is_better() -> None:
@@ -261,8 +259,9 @@ def test_below_the_bar_a_line_is_unanswered_as_respond_writes_it() -> None:
     assert (second["response"], second["unanswered"]) == ("", "no candidate has a score of 3 or better")
     assert "scores" not in second and [one["score"] for one in second["candidates"]] == [2.0, 2.0]
     assert rejoinder.examples_of([second])[0].unanswered
-    assert found.found.unanswered == {"no candidate has a score of 3 or better": 1}
-    assert "1 context left without a reply (no candidate has a score of 3 or better: 1)." in found.found.answer
+    results = found.results
+    assert results.about.counts["unanswered"] == {"no candidate has a score of 3 or better": 1}
+    assert "1 context without a chosen reply (no candidate has a score of 3 or better: 1)." in results.warnings
 
 
 def test_one_candidate_is_a_choice_only_under_a_bar() -> None:
@@ -275,8 +274,9 @@ def test_a_scorer_that_fails_half_the_time_is_counted() -> None:
     lines = [listed("why?", "because", id=str(number)) for number in range(4)] + [listed("a?", "b?", id="x")]
     found = rerank(lines, scorer=vowels)
     assert [line["response"] for line in found] == ["because"] * 4 + [""]
-    assert found.found.unscored == {"vowels gave None": 6}
-    assert found.found.unanswered == {"no candidate has a score (vowels gave None)": 1}
+    about = found.results.about
+    assert about.scorers["vowels"]["unscored"] == {"vowels gave None": 6}
+    assert about.counts["unanswered"] == {"no candidate has a score (vowels gave None)": 1}
     with pytest.raises(NothingScored, match="none of 2 candidates can be chosen by vowels: vowels gave None"):
         list(rerank([listed("a?", "b?")], scorer=vowels))
 
@@ -318,51 +318,55 @@ def measured(count: int = 12) -> Reranked:
     return rerank(lines, scorer=Lengths(), measure_by=vowels)
 
 
-def test_the_gain_is_over_the_best_single_system_by_what_did_not_choose() -> None:
-    found = measured()
-    lines = list(found)
+def test_the_difference_is_from_the_best_single_system() -> None:
+    reranked = measured()
+    lines = list(reranked)
     assert lines[0]["scores"] == {"letters": 16.0, "vowels": 16.0}
-    result = found.found
-    assert {one.name: (one.won, one.mean.value, one.gain.value) for one in result.systems} == {
-        "b": (12, 16.0, 0.0),
-        "a": (0, 0.0, 16.0),
-        "c": (0, 1.0, 15.0),
-    }
-    assert result.best_single is not None and result.best_single.name == "b"
-    assert (result.chosen.value, result.chosen.n, result.systems[1].gain.low) == (16.0, 12, 16.0)
-    assert result.answer[0].startswith("The chosen replies are not shown to be better: by vowels, which did not choose")
+    results = reranked.results
+    means = results.pick(statistic="mean score", group="first reply")
+    assert {mean.system: mean.value for mean in means} == {"b": 16.0, "a": 0.0, "c": 1.0}
+    differences = {difference.versus: difference for difference in results.pick(statistic="difference")}
+    assert {name: difference.value for name, difference in differences.items()} == {"b": 0.0, "a": 16.0, "c": 15.0}
+    assert [differences[name].verdict for name in "abc"] == ["above", "inconclusive", "above"]
+    chosen = results.one(statistic="mean score", group="chosen")
+    assert (chosen.value, chosen.n, differences["a"].low) == (16.0, 12, 16.0)
+    assert results.one(statistic="share won", system="b").value == 1
+    assert results.answer[0].startswith("The chosen replies are not significantly better by vowels: +0.00")
+    assert len(results.answer[0].split()) <= 20 and results.layout.chart is not None
 
 
-@pytest.mark.parametrize(("texts", "verdict"), [(("xy", "aaa"), "better"), (("aa", "xyz"), "worse")])
-def test_the_verdict_follows_the_interval(texts: tuple[str, str], verdict: str) -> None:
-    short, long = texts
-    lines = [listed(short, long, id=str(number), context=[f"hi {number}"]) for number in range(9)]
-    found = rerank(lines, scorer=Lengths(), measure_by=vowels)
-    list(found)
-    assert found.found.answer[0].startswith(f"The chosen replies are {verdict}: by vowels, which did not choose, ")
-    assert found.found.answer[1] == "In 0 % of them the chosen reply is the first in its list."
+@pytest.mark.parametrize(("texts", "word"), [(("xy", "aaa"), "better"), (("aa", "xyz"), "worse")])
+def test_the_verdict_follows_the_interval(texts: tuple[str, str], word: str) -> None:
+    lines = [listed(*texts, id=str(number), context=[f"hi {number}"]) for number in range(9)]
+    reranked = rerank(lines, scorer=Lengths(), measure_by=vowels)
+    list(reranked)
+    assert reranked.results.answer[0].startswith(f"The chosen replies are {word} by vowels: ")
+    assert reranked.results.answer[-1] == "The chosen reply is the first in its list in 0 % of them."
 
 
 def test_lines_of_one_context_are_resampled_together() -> None:
     lines = [listed("xy", "aaa", id=str(number), context=["hi"]) for number in range(9)]
-    found = rerank(lines, scorer=Lengths(), measure_by=vowels)
-    list(found)
-    assert found.found.systems[0].gain.n == 9 and not found.found.systems[0].gain.has_interval
+    reranked = rerank(lines, scorer=Lengths(), measure_by=vowels)
+    list(reranked)
+    difference = reranked.results.one(statistic="difference")
+    assert difference.n == 9 and not difference.has_interval and difference.verdict == "inconclusive"
 
 
 def test_figures_do_not_depend_on_order_or_chunks() -> None:
     lines = [listed("a" * (n % 5 + 1), "e" * (n % 3 + 1), id=str(n), context=[f"hi {n}"]) for n in range(40)]
     one, two = (rerank(given, scorer=Lengths(), measure_by=vowels) for given in (lines, lines[::-1]))
     assert sorted(line["id"] for line in one) == sorted(line["id"] for line in two)
-    assert one.found.to_dict() == two.found.to_dict()
+    assert one.results.to_dict() == two.results.to_dict()
 
 
 def test_what_was_not_measured_is_counted() -> None:
     lines = [listed("xy", "abcd?" if n % 2 else "abcde", id=str(n), context=[f"hi {n}"]) for n in range(8)]
     found = rerank(lines, scorer=Lengths(), measure_by=vowels)
     list(found)
-    assert found.found.chosen.n == 4 and found.found.unmeasured == {"vowels gave None": 4}
-    assert "4 chosen replies were not measured; most often: vowels gave None." in found.found.answer
+    results = found.results
+    assert results.one(statistic="mean score", group="chosen").n == 4
+    assert results.about.scorers["vowels"]["unscored"] == {"vowels gave None": 4}
+    assert "4 chosen replies were not measured; most frequent reason: vowels gave None." in results.warnings
 
 
 def test_what_chose_does_not_measure(run: Run, tmp_path: Path, letters: str) -> None:
@@ -385,7 +389,7 @@ def test_judges_that_were_fitted_on_the_same_sets_are_told() -> None:
         scorer.trained_on = frozenset({"dstc7", scorer.card.name})  # type: ignore[attr-defined]
     found = rerank([listed("a", "bc")], scorer=one, measure_by=two)
     list(found)
-    assert "Both scorers were fitted on dstc7: what one overrates, the other may too." in found.found.answer
+    assert "Both scorers were fitted on dstc7, so they may overrate the same replies." in found.results.warnings
 
 
 # Bad input, and the command
@@ -448,11 +452,11 @@ def test_json_and_lines_do_not_go_to_one_place(run: Run, tmp_path: Path, letters
     assert done.code == 0, done.err
     record = json.loads(done.out)
     assert record["counts"]["answered"] == 5 and record["options"]["measured_by"] == "column:m"
-    assert {(one["statistic"], one["n"]) for one in record["results"]} == {
-        ("mean of the chosen", 5),
-        ("share won", 5),
-        ("mean", 5),
-        ("gain", 5),
+    assert {(row["statistic"], row["group"], row["n"]) for row in record["results"]} == {
+        ("share won", "", 5),
+        ("mean score", "chosen", 5),
+        ("mean score", "first reply", 5),
+        ("difference", "chosen", 5),
     }
 
 
@@ -460,4 +464,4 @@ def test_lines_go_to_standard_output_and_the_answer_beside_them(run: Run, tmp_pa
     file = write_lines(tmp_path / "in.jsonl", listed("a", "b c"))
     done = run("rerank", file, "-s", letters)
     assert [line["response"] for line in done.records] == ["b c"]
-    assert done.err.startswith(f"{letters} chose a reply in 1 of 1 context. Whether they are better says a scorer")
+    assert done.err.startswith(f"{letters} chose a reply in 1 of 1 context.\n")

@@ -52,7 +52,7 @@ def test_references_are_a_variable() -> None:
 
 
 def test_a_scorer_without_bounds_is_refused() -> None:
-    with pytest.raises(UsageError, match="length does not say that higher is better"):
+    with pytest.raises(UsageError, match="length does not declare that higher is better"):
         get_assert(GOOD, asked(config={"scorer": "length", "at_least": 3}))
 
 

@@ -14,7 +14,7 @@ import rejoinder
 from rejoinder.example import Example, Pair
 from rejoinder.judges.conversations import conversations
 from rejoinder.meta.preferences import study_pairs
-from rejoinder.meta.quality import quality
+from rejoinder.analysis.quality import quality
 from rejoinder.scorer import Scores, Signature
 
 REFERENCES, REPLIES = 40, 6
@@ -57,8 +57,8 @@ def test_intervals_of_a_study_miss_no_correlation_about_as_often_as_they_say() -
 def test_intervals_of_an_estimate_hold_the_mean_about_as_often_as_they_say() -> None:
     rng, held = np.random.default_rng(1), 0
     for _ in range(60):
-        (mean,) = rejoinder.estimate(of_references(rng), "column:guess").systems
-        assert mean.conversations == REFERENCES
+        mean = rejoinder.estimate(of_references(rng), "column:guess").one(statistic="mean rating")
+        assert mean.contexts == REFERENCES
         held += mean.low <= 3 <= mean.high
     assert held >= 53, "57 are expected; with each line as a cluster of its own it is two of three"
 
@@ -66,13 +66,13 @@ def test_intervals_of_an_estimate_hold_the_mean_about_as_often_as_they_say() -> 
 def test_all_analyses_see_the_same_clusters() -> None:
     rng = np.random.default_rng(2)
     lines = of_references(rng)
-    assert rejoinder.estimate(lines, "column:guess").systems[0].conversations == REFERENCES
+    assert rejoinder.estimate(lines, "column:guess").one(statistic="mean rating").contexts == REFERENCES
     other = [Example((), f"other {place}", line.references, id=line.id) for place, line in enumerate(lines)]
     compared = rejoinder.compare(lines, other, ["length"], resamples=100)
     assert compared.contrasts[0].contexts == REFERENCES
     apart = rejoinder.compare(lines, other, ["length"], resamples=100, design="unpaired")
     assert apart.contrasts[0].contexts == 2 * REFERENCES
-    assert quality(lines, 0.1, "rouge-l", resamples=100).contexts == REFERENCES
+    assert quality(lines, 0.1, "rouge-l", resamples=100).estimates[0].contexts == REFERENCES
     pairs = [
         Pair((line, Example((), f"other {place}", line.references)), 0, id=str(place))
         for place, line in enumerate(lines)

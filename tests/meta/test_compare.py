@@ -20,7 +20,6 @@ from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import Example
 from rejoinder.meta import Comparison, compare
 from rejoinder.meta.compare_answer import verdict
-from rejoinder.meta.quality import quality
 from rejoinder.documents.compare import comparison
 from rejoinder.documents.terminal import terminal
 from rejoinder.scorer import Card, Scores
@@ -92,12 +91,6 @@ def test_one_conversation_among_replies_takes_no_references_away() -> None:
     talk = Example(("hi", "a b c", "so"), "d e f", extra={"level": "dialogue"})
     found = only(compare([*given, talk], [*given, talk], ["bleu-2"], design="unpaired"))
     assert found.n_a == found.n_b == 14
-
-
-def test_what_a_conversation_says_of_itself_is_not_that_of_its_last_reply() -> None:
-    talk = Example(("hi there", "what a lovely day it is", "is it"), "No.", extra={"level": "dialogue"})
-    found = quality([talk], 1).lowest
-    assert found is not None and found.why == ""
 
 
 def test_interval_and_p_agree_with_scipy() -> None:

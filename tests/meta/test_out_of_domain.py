@@ -15,12 +15,9 @@ import pytest
 from conftest import Run
 from judges_of_domain import DOMAIN, NarrowJudge, replies
 from rejoinder.example import Choice, Example, Pair
-from rejoinder.integrations.pytest_plugin import assert_reply_quality
 from rejoinder.meta import compare, study_pairs
 from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.meta.preference_results import PairStudy, Preference
-from rejoinder.meta.quality import quality
-from rejoinder.meta.quality_answer import answer
 from rejoinder.documents.compare import comparison
 from rejoinder.documents.html import html
 from rejoinder.documents.preferences import preferences
@@ -208,25 +205,6 @@ def test_compare_of_long_markdown_answers_ends_the_gate_with_exit_6(run: Run, tm
     assert "<svg" not in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-# quality
-
-
-def test_quality_has_no_verdict_on_replies_out_of_domain() -> None:
-    for outside in (5, 40):
-        found = quality(replies(HIGH, outside), 1, NarrowJudge())
-        assert found.low > 1 and found.verdict == "out of domain"
-        first, second, *_ = answer(found).splitlines()
-        assert f"{outside} of 40 replies" in first and FACTS_NOT_CHECKED in second
-    assert quality(replies(HIGH, 40), 9, NarrowJudge()).verdict == "out of domain"
-    judged = quality(replies(HIGH, 4), 1, NarrowJudge())
-    assert judged.verdict == "passes" and FACTS_NOT_CHECKED in answer(judged).splitlines()[1]
-    assert quality(replies(HIGH, 40), 1, NarrowJudge(domain="", unread=())).verdict == "passes"
-
-
-@pytest.mark.parametrize("unsure", ["fail", "warn"])
-def test_pytest_fails_on_replies_out_of_domain(unsure: Literal["fail", "warn"]) -> None:
-    with pytest.raises(AssertionError, match="cannot judge these replies"):
-        assert_reply_quality(replies(HIGH, 40), at_least=1, scorer=NarrowJudge(), unsure=unsure)
 
 
 def _drawings(page: str) -> list[str]:

@@ -16,9 +16,9 @@ import pytest
 
 import rejoinder
 from conftest import Run
+from rejoinder.analysis.quality import quality
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
-from rejoinder.meta.quality import quality
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Explanation, Scores
 from rejoinder.scoring import scoring, withholding
 from rejoinder.scoring.parts import Judged, here
@@ -323,7 +323,7 @@ HALF_RATED = [replace(one, quality={}, scales={}) if row % 2 else one for row, o
         lambda scorer: rejoinder.estimate(HALF_RATED, scorer=scorer).answer,
         lambda scorer: rejoinder.next_lines(HALF_RATED, 5, scorer=scorer),
         lambda scorer: rejoinder.audit(SCALED, scorer, families=["empty"], limit=5),
-        lambda scorer: quality(SCALED, 2, scorer).n,
+        lambda scorer: quality(SCALED, 2, scorer).estimates,
         lambda scorer: rejoinder.reward(scorer)(prompts=["tea ?"], completions=["yes !"]),
         lambda scorer: list(
             rejoinder.rerank([{"context": ["tea ?"], "replies": ["no", "yes !"]}], scorer=scorer).lines

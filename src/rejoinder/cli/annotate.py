@@ -223,7 +223,7 @@ def _next(
     Raises:
         UsageError: there are none to choose from, they are pairs of replies, or there is nothing to choose.
     """
-    from rejoinder.meta.next_lines import next_lines
+    from rejoinder.analysis.next_lines import next_lines
     from rejoinder.scoring.catalog import DEFAULT
 
     if count is None:
@@ -237,4 +237,4 @@ def _next(
         found = "holds pairs of replies" if lines else "was not given"
         raise UsageError(f"--next chooses among single replies, and FILE {found}. Name others, or leave it out")
     with progress("scoring", len(single)) as advance:
-        return next_lines(single, count, scorer or DEFAULT, rated=rated, seed=seed, advance=advance)
+        return next_lines(single, count, scorer or DEFAULT, rated=rated, seed=seed, progress=advance)

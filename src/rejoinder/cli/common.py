@@ -77,11 +77,6 @@ Vectors = Annotated[
 ]
 OnErrorFlag = Annotated[OnError, typer.Option("--on-error", help="What to do with a bad line.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
-Figures = Annotated[
-    Path | None,
-    typer.Option("--figures", help="Also draw the charts into this folder, as SVG, PNG and PDF.", metavar="DIR"),
-    Writes(),
-]
 Force = Annotated[bool, typer.Option("--force", help="Replace a model that stands in FOLDER.")]
 OnRay = Annotated[
     str | None,

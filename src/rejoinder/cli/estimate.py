@@ -1,16 +1,26 @@
-"""`rejoinder estimate`: what people would say of systems, from few ratings and a scorer's word on all lines."""
+"""`rejoinder estimate`: mean human ratings of systems, from few ratings and the scores of all lines."""
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import AsJson, Files, OnError, OnErrorFlag, Vectors, progress, reporting, tell, width
-from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale, say_scales, typed
+from rejoinder.cli.common import (
+    AsJson,
+    Figures,
+    Files,
+    OnError,
+    OnErrorFlag,
+    Vectors,
+    present,
+    progress,
+    reporting,
+    require_places,
+)
+from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale, say_scales
 from rejoinder.cli.places import Reads, Writes, in_scorer
 from rejoinder.errors import UsageError
 from rejoinder.example import OVERALL
@@ -18,7 +28,7 @@ from rejoinder.example import OVERALL
 Rated = Annotated[
     list[str] | None,
     typer.Option(
-        help="Rated lines: among those of FILE by id or by text, or others of the same systems; repeat for more. "
+        help="Rated lines: among those of FILE (by id or by text) or others of the same systems; repeat for more. "
         "Default: the ratings in FILE.",
         metavar="FILE",
     ),
@@ -29,8 +39,8 @@ Judge = Annotated[
     typer.Option(
         "-s",
         "--scorer",
-        help="A scorer, the folder of a judge, column:KEY, command:PROGRAM or openai:URL#MODEL; on any scale. "
-        "Default: rejoinder, the judge in the box.",
+        help="A scorer, a judge's folder, column:KEY, command:PROGRAM or openai:URL#MODEL; on any scale. "
+        "Default: rejoinder, the bundled judge.",
         metavar="NAME",
         show_default=False,
     ),
@@ -41,7 +51,7 @@ Out = Annotated[
     typer.Option(
         "-o",
         "--out",
-        help="Where to: the estimates as .html, .md, .tex, .csv or .json; repeat for more.",
+        help="Write the results as .html, .md, .tex, .csv or .json; repeat for more.",
         metavar="FILE",
     ),
     Writes(),
@@ -50,7 +60,7 @@ Half = Annotated[
     float | None,
     typer.Option(
         "--plan",
-        help="Also say how many ratings it takes until an interval reaches no further than this to either side.",
+        help="Half the width of an interval that you want: also forecast how many ratings it needs.",
         metavar="WIDTH",
     ),
 ]
@@ -64,6 +74,7 @@ def command(
     plan: Half = None,
     out: Out = None,
     as_json: AsJson = False,
+    figures: Figures = None,
     dimension: Dimension = OVERALL,
     scale: RatingScale = None,
     vectors: Vectors = None,
@@ -72,57 +83,43 @@ def command(
     turns: TurnsFlag = Turns.LAST,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
-    """The mean rating that people would give each system, from few ratings and a scorer's word on all lines.
+    """Estimate the mean human rating of each system, from few ratings and the scores of all lines.
 
-    Beside it what the ratings alone say, the difference of any two systems, and how many ratings the scorer was worth.
-    The scorer may be on any scale and as poor as it likes; but chance must have chosen which lines were rated.
+    Next to it you see the mean by ratings only, the difference of any two systems, and how many ratings the scorer
+    saved. Any scorer on any scale will do, but the rated lines must be a random sample.
     """
+    from rejoinder.analysis.estimate import estimate
     from rejoinder.data.read import read
-    from rejoinder.documents.estimate import estimates
-    from rejoinder.documents.files import require_writable, write_document
-    from rejoinder.documents.terminal import terminal
-    from rejoinder.meta.estimate import estimate
 
-    for path in out or []:
-        require_writable(path)
-    _refuse_study([*files, *(rated or [])])
+    require_places(out, figures)
+    _refuse_project([*files, *(rated or [])])
     with reporting(on_error) as report_error:
-        asked = how(columns, input_format, turns, [scorer], scale=scale, dimension=dimension, labels=True)
+        reading = how(columns, input_format, turns, [scorer], scale=scale, dimension=dimension, labels=True)
         lines, others = (
-            list(on_scale(read(*side, on_error=report_error, **asked), scale, report_error, dimension)) if side else []
+            list(on_scale(read(*side, on_error=report_error, **reading), scale, report_error, dimension))
+            if side
+            else []
             for side in (files, rated)
         )
     say_scales([*lines, *others], dimension)
     with progress("scoring", len(lines) + len(others)) as advance:
-        found = estimate(
+        results = estimate(
             lines,
             scorer,
             rated=others if rated else None,
             plan=plan,
             dimension=dimension,
             vectors=vectors,
-            advance=advance,
+            progress=advance,
         )
-    sides = [*files, *(rated or [])]
-    given = {"-s": scorer, "--plan": plan, "--dimension": dimension, "--scale": scale, "--vectors": vectors}
-    options = [word for flag, value in given.items() if value is not None for word in (flag, str(value))]
-    call = ["rejoinder", "estimate", *files, *(word for file in rated or [] for word in ("--rated", file)), *options]
-    call += typed(columns, input_format, turns, on_error)
-    for path in out or []:
-        write_document(estimates(found, sides, shlex.join([*call, "-o", str(path)])), path)
-    if as_json:
-        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
-    else:
-        tell(terminal(estimates(found, sides, shlex.join(call)), width()))
-        if out:
-            tell(f"saved in {', '.join(map(str, out))}")
+    present(results, out, as_json=as_json, figures=figures)
 
 
-def _refuse_study(places: list[str]) -> None:
-    """Raise where one is a rating project: `rejoinder ratings` says whose ratings in it count.
+def _refuse_project(places: list[str]) -> None:
+    """Refuse rating projects, because `rejoinder ratings` decides which of their ratings count.
 
     Raises:
-        UsageError: one is.
+        UsageError: a place is a rating project.
     """
     from rejoinder.data.formats.annotation import is_project
 

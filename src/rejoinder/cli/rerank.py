@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import AsJson, Files, OnError, OnErrorFlag, Seed, progress, reporting, tell, width
+from rejoinder.cli.common import AsJson, Files, OnError, OnErrorFlag, Seed, present, progress, reporting, tell, width
 from rejoinder.cli.decoding import (
     MORE_TOKENS,
     Beam,
@@ -28,16 +27,13 @@ from rejoinder.cli.inputs import Columns, InputFormat, how
 from rejoinder.cli.places import Reads, Writes, in_scorer
 from rejoinder.errors import UsageError
 
-if TYPE_CHECKING:
-    from rejoinder.improve.result import Reranking
-
 Chooser = Annotated[
     str,
     typer.Option(
         "-s",
         "--scorer",
-        help="A scorer, the folder of a judge, column:KEY, command:PROGRAM or openai:URL#MODEL; it chooses. "
-        "Default: rejoinder, the judge in the box.",
+        help="A scorer, a judge's folder, column:KEY, command:PROGRAM or openai:URL#MODEL; it chooses. "
+        "Default: rejoinder, the bundled judge.",
         metavar="NAME",
         show_default=False,
     ),
@@ -47,14 +43,14 @@ MeasureBy = Annotated[
     str | None,
     typer.Option(
         "--measure-by",
-        help="A scorer that did not choose, to say whether the chosen replies are better.",
+        help="A scorer that did not choose, to measure whether the chosen replies are better.",
         metavar="NAME",
     ),
     Reads(in_scorer),
 ]
 AtLeast = Annotated[
     float | None,
-    typer.Option("--at-least", help="Leave a context unanswered where no candidate has so good a score.", metavar="X"),
+    typer.Option("--at-least", help="Leave a context unanswered if no candidate has a score this good.", metavar="X"),
 ]
 Every = Annotated[
     bool, typer.Option("--candidates", help="Also write all candidates of each context, with their scores.")
@@ -85,11 +81,11 @@ def command(
     input_format: InputFormat = None,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
-    """Choose the best of several replies to each context, and say whether that made the replies better.
+    """Choose the best of several replies to each context, and measure whether the chosen replies are better.
 
-    The candidates are what responders say (-r), a list under "candidates" or "replies" in each line, or the lines of
-    several systems that have one context. One line out a context, ready for `rejoinder score`. References are hidden
-    from the scorer that chooses, unless it reads nothing else.
+    The candidates are replies of responders (-r), a list under "candidates" or "replies" in each line, or the lines of
+    several systems with the same context. You get one line for each context, which `rejoinder score` reads. References
+    are hidden from the scorer that chooses, unless it reads only references.
     """
     from rejoinder.data.write import format_of, open_writer
     from rejoinder.improve.reranking import rerank
@@ -121,18 +117,11 @@ def command(
     for name, tally in lines.tallies.items():
         if tally.cut:
             tell(f"{name}: the first reply to {tally.cut:,} contexts was cut off. {MORE_TOKENS}", err=True)
-    _say(lines.found, out, as_json=as_json)
+    results = lines.results
+    if str(out) == "-":  # the lines are on standard output
+        from rejoinder.report.terminal import terminal
 
-
-def _say(found: Reranking, out: Path, *, as_json: bool) -> None:
-    """What was found: beside the lines on standard error, else on standard output."""
-    from rejoinder.documents.reranking import reranking
-    from rejoinder.documents.terminal import terminal
-
-    if as_json:
-        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+        tell(terminal(results, width()), err=True)
         return
-    to_file = str(out) != "-"
-    tell(terminal(reranking(found), width()), err=not to_file)
-    if to_file:
-        tell(f"{found.answered:,} replies in {out}; score them: rejoinder score {out}")
+    answered = results.about.counts["answered"]
+    present(results, as_json=as_json, more=f"{answered:,} replies in {out}; score them: rejoinder score {out}")

@@ -1,4 +1,4 @@
-"""The best of several replies by a scorer, or none where not one of them is good enough.
+"""The best of several replies by a scorer, or none if none of them is good enough.
 
 Shapes: P pools, N candidates of all of them.
 """
@@ -22,16 +22,16 @@ _EMPTY = "an empty reply, which is never chosen"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What was chosen in one pool.
+    """The choice in one pool.
 
     Attributes:
         pool: what there was to choose among.
-        values: [N] score of each candidate; NaN where it has none.
+        values: [N] score of each candidate; NaN without one.
         reasons: why candidates were not eligible, by their place.
         order: the places of all candidates, the best first, those that were not eligible last.
-        place: of the chosen candidate; None where none was chosen.
-        reason: why none was, the same words for all of its kind; "" where one was.
-        notes: what the scorer cannot judge of the chosen reply.
+        place: of the chosen candidate; None if none was chosen.
+        reason: why none was chosen, in the same words each time; "" if one was.
+        notes: the warnings of the scorer about the chosen reply.
         share: how many of the candidates are out of the scorer's domain.
     """
 

@@ -1,4 +1,4 @@
-"""What a scorer that did not choose says of the chosen replies, and of those that each system would have said.
+"""Scores of the chosen replies, and of the first reply of each system, by a scorer that did not choose.
 
 Of each context a few numbers are kept, no texts. Shapes: S systems, G contexts, all lines of one of them together.
 """
@@ -24,27 +24,27 @@ from rejoinder.stats.permutation import cluster_means
 from rejoinder.stats.resamples import Sampling, number_of, renumbered
 
 UNNAMED = "first listed"
-"""Whose the first reply of a list is where the list does not say."""
+"""The system of the first reply of a list, if the list names none."""
 
 
 class Measured(NamedTuple):
-    """What one system's own replies come to, over the contexts in which they and the chosen ones have a score.
+    """Means of the first replies of one system, over the contexts in which they and the chosen replies have a score.
 
     Attributes:
-        mean: of its own replies.
-        gain: by how much the chosen replies are above them.
+        mean: of its first replies.
+        gain: mean of the chosen replies minus `mean`.
     """
 
-    mean  : Estimate
-    gain  : Estimate
+    mean: Estimate
+    gain: Estimate
 
 
 @dataclass
 class Measuring:
-    """Scores of what was chosen and of what there would have been without a choice; grows chunk by chunk.
+    """Scores of the chosen replies and of the first replies; grows chunk by chunk.
 
     Attributes:
-        scorer: what says how good replies are.
+        scorer: the one that measures.
         reasons: why chosen replies have no score, counted.
         share: how many of the replies are out of the scorer's domain.
     """
@@ -57,7 +57,7 @@ class Measuring:
     _keys: array[int] = field(default_factory=lambda: array("Q"))
 
     def add(self, choices: Sequence[Choice]) -> list[float]:
-        """Measure choices; the score of each chosen reply, NaN where there is none.
+        """Measure choices; the score of each chosen reply, NaN without one.
 
         A context in which none was chosen has no part in the figures, for there is nothing to compare.
         """
@@ -86,7 +86,7 @@ class Measuring:
         self._keys.append(int.from_bytes(blake2b(key, digest_size=8).digest()))
 
     def figures(self, sampling: Sampling) -> tuple[Estimate, dict[str, Measured]]:
-        """The mean of all chosen replies, and what each system's own come to; resampled are contexts."""
+        """Return the mean of all chosen replies, and those of each system; contexts are resampled."""
         if not self._chosen:
             return Estimate(reason="no reply was chosen"), {}
         chosen, clusters = np.array(self._chosen), renumbered(np.array(self._keys, np.uint64))
@@ -100,7 +100,7 @@ class Measuring:
 
 
 def own_replies(pool: Pool) -> dict[str, Example]:
-    """What each system would have said by itself: the first of its replies, by its name."""
+    """Return the first reply of each system, by its name."""
     found: dict[str, Example] = {}
     for candidate in pool.candidates:
         found.setdefault(candidate.system or UNNAMED, candidate)

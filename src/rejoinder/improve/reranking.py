@@ -1,4 +1,4 @@
-"""`rerank`: of several replies to each context the best, and whether that made the replies better."""
+"""`rerank`: the best of several replies to each context, and whether the chosen replies are better."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from rejoinder.example import UNANSWERED
 from rejoinder.improve.choosing import Choice, choose, require_direction
 from rejoinder.improve.measuring import Measuring
 from rejoinder.improve.pools import CANDIDATES, Pool, pools_by, pools_in
-from rejoinder.improve.result import Reranking
+from rejoinder.improve.rerank_results import results_of
 from rejoinder.improve.winnings import Winnings
+from rejoinder.report.results import Results
 from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import Advance, ScorerLike, finish, ignore, signature_of
 from rejoinder.scoring.catalog import DEFAULT, load_responders, load_scorers
@@ -29,11 +30,11 @@ CHUNK = 2048
 
 @dataclass(frozen=True)
 class Reranked:
-    """Lines of chosen replies, one after the other as they are made, and what they come to.
+    """Lines of chosen replies, made as they are read, and their results.
 
     Attributes:
         lines: one mapping a context, which `score` and `examples_of` take.
-        tallies: what each responder did, by its name; complete when all lines were taken.
+        tallies: counts of each responder, by its name; complete when all lines were read.
     """
 
     lines: Iterator[dict[str, Any]]
@@ -42,21 +43,21 @@ class Reranked:
     _sampling: Sampling
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """The lines that were not taken yet."""
+        """Return the lines that were not read yet."""
         return self.lines
 
     @property
-    def found(self) -> Reranking:
-        """What the lines that were taken come to.
+    def results(self) -> Results:
+        """The results of the lines that were read so far.
 
         Raises:
-            UsageError: none was.
+            UsageError: no line was read.
         """
         if not self._winnings.contexts:
             raise UsageError(
                 "no line was read yet, so nothing was chosen. Read the lines first: lines = list(reranked)"
             )
-        return self._winnings.result(self._sampling)
+        return results_of(self._winnings, self._sampling)
 
 
 def rerank(
@@ -75,23 +76,22 @@ def rerank(
     on_error: OnError = raise_error,
     advance: Advance = ignore,
 ) -> Reranked:
-    """The best of several replies to each context, by a scorer; lines that `score` takes, made as they are read.
+    """Choose the best of several replies to each context, by a scorer; lines that `score` takes, made as they are read.
 
     Args:
         contexts: examples or dicts with the keys of an input line, or turns, oldest first. Without responders each has
             its replies under `candidates`, or is one of the replies to its context (those are held in memory).
-        responders: who replies; see `load_responder`. None where the lines hold their candidates.
+        responders: see `load_responder`; none if the lines hold their candidates.
         scorer: what chooses; references are hidden from it unless it reads nothing else. See `load_scorer`.
-        measure_by: a scorer that did not choose, to say whether the chosen replies are better; None measures nothing.
-        at_least: a score that is as good as the chosen reply's has to be; where none is, the line is unanswered.
+        measure_by: a scorer that did not choose, to measure whether the chosen replies are better.
+        at_least: the score that the chosen reply needs; if no candidate has it, the line is unanswered.
         every: whether each line also holds all `candidates` with their scores.
         count: replies of each responder, 1 or more.
-        decoding: how a model that writes replies word by word chooses the words; None takes the usual way.
-        withhold: whether a retrieval model leaves out among its candidates the first reference, or where there is none
-            the response.
+        decoding: how a model that writes replies word by word chooses the words; default: its own way.
+        withhold: whether a retrieval model leaves out the first reference, or without references the response.
         resamples: of contexts, for the intervals.
-        seed: decides what is random in the replies, and the resamples.
-        on_error: what to do with the error of a list that holds something else than replies.
+        seed: of the replies and the resamples.
+        on_error: called with the error of a list that holds something other than replies.
         advance: called with the number of contexts that are done.
 
     Raises:

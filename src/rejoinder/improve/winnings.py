@@ -1,30 +1,22 @@
-"""What choices come to over a stream; grows chunk by chunk."""
+"""Counts of choices over a stream; they grow chunk by chunk."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from rejoinder.errors import DataError
 from rejoinder.improve.choosing import Choice
-from rejoinder.improve.measuring import UNNAMED, Measured, Measuring, own_replies
-from rejoinder.improve.result import Reranking, System
-from rejoinder.improve.result_answer import answer
-from rejoinder.scorer import Scorer, signature_of
-from rejoinder.scoring.domain import NO_REPLIES, DomainShare, out_of_domain
-from rejoinder.scoring.explained import facts_warning
+from rejoinder.improve.measuring import UNNAMED, Measuring, own_replies
+from rejoinder.scorer import Scorer
+from rejoinder.scoring.domain import NO_REPLIES, DomainShare
 from rejoinder.scoring.unscored import nothing_scored
-from rejoinder.stats.figure import NOTHING, Figure
-from rejoinder.stats.resamples import Sampling
-from rejoinder.stats.shares import FEWEST, wilson
-
-_METHOD = "share of the contexts with a chosen reply; Wilson's 95 % interval"
 
 
 @dataclass
 class Wins:
-    """How often one system had a reply, won, and kept what it would have said by itself."""
+    """How often one system had a reply, was chosen (`won`), and was chosen with its first reply (`kept`)."""
 
     offered: int = 0
     won: int = 0
@@ -33,18 +25,18 @@ class Wins:
 
 @dataclass
 class Winnings:
-    """What choices come to.
+    """Counts of choices.
 
     Attributes:
-        chooser: what chose, and what it is called.
-        measuring: what measures, and what it is called; None where nothing does.
+        chooser: the scorer that chooses, with its name.
+        measuring: the scorer that measures, with its name; None without one.
         contexts: how many there were.
         several: those with two candidates or more.
         candidates: in all of them.
         answered: contexts with a chosen reply.
         reasons: why the others have none, counted.
         unscored: why candidates could not be chosen, counted.
-        noted: what `chooser` cannot judge of chosen replies, counted.
+        noted: warnings of `chooser` about chosen replies, counted.
         share: how many of the candidates are out of its domain.
         wins: by the name of the system.
     """
@@ -62,7 +54,7 @@ class Winnings:
     wins: dict[str, Wins] = field(default_factory=dict)
 
     def add(self, choices: Sequence[Choice]) -> list[float]:
-        """Count choices; the measured score of each chosen reply, NaN where there is none."""
+        """Count choices, and return the measured score of each chosen reply, NaN without one."""
         for choice in choices:
             self._count(choice)
         return [float("nan")] * len(choices) if self.measuring is None else self.measuring[1].add(choices)
@@ -85,7 +77,7 @@ class Winnings:
             self.wins[choice.reply.system or UNNAMED].won += 1
 
     def require_choice(self, *, bar: bool) -> None:
-        """Raise where there was nothing to choose, or nothing could be.
+        """Check that there was something to choose, and that it could be chosen.
 
         Args:
             bar: whether replies have to reach a score, so that one candidate is a choice too.
@@ -103,65 +95,7 @@ class Winnings:
             found = f"no context has two candidates ({self.candidates:,} in {self.contexts:,} contexts)"
             raise DataError(found, "List them under candidates, give a line a system, or name responders (-r)")
 
-    def result(self, sampling: Sampling) -> Reranking:
-        """The record of all that was counted so far."""
-        name, scorer = self.chooser
-        signatures = {name: signature_of(scorer)}
-        scorers, shares = {name: scorer}, {name: self.share}
-        chosen: Figure = NOTHING
-        measured: Mapping[str, Measured] = {}
-        by, direction, shared, unmeasured = None, None, frozenset[str](), Counter[str]()
-        if self.measuring is not None:
-            by, measuring = self.measuring
-            signatures[by] = signature_of(measuring.scorer)
-            scorers[by], shares[by] = measuring.scorer, measuring.share
-            chosen, measured = measuring.figures(sampling)
-            direction, unmeasured = measuring.scorer.card.higher_is_better, measuring.reasons
-            shared = _fitted_on(scorer) & _fitted_on(measuring.scorer)
-        found = Reranking(
-            answer=(),
-            scorer=name,
-            measured_by=by,
-            higher_is_better=direction,
-            contexts=self.contexts,
-            several=self.several,
-            candidates=self.candidates,
-            answered=self.answered,
-            unanswered=dict(self.reasons.most_common()),
-            unscored=dict(self.unscored.most_common()),
-            unmeasured=dict(unmeasured.most_common()),
-            noted=dict(self.noted.most_common()),
-            out_of_domain={
-                one: reason for one, share in shares.items() if (reason := out_of_domain(one, scorers[one].card, share))
-            },
-            facts=facts_warning(scorers),
-            systems=self._systems(measured),
-            chosen=chosen,
-            shared=tuple(sorted(shared)),
-            references="reference" in scorer.card.needs,
-            signatures=signatures,
-            resamples=sampling.resamples,
-            seed=sampling.seed,
-        )
-        return replace(found, answer=answer(found))
-
-    def _systems(self, measured: Mapping[str, Measured]) -> tuple[System, ...]:
-        """The systems, most wins first."""
-        rows = []
-        for name, own in sorted(self.wins.items(), key=lambda one: -one[1].won):
-            mean, gain = measured.get(name, (NOTHING, NOTHING))
-            share = _share(own.won, self.answered)
-            rows.append(System(name=name, **vars(own), share=share, mean=mean, gain=gain))
-        return tuple(rows)
-
-
-def _fitted_on(scorer: Scorer) -> frozenset[str]:
-    """The data sets that a judge was fitted on; of any other scorer, none."""
-    return frozenset(getattr(scorer, "trained_on", ()))
-
-
-def _share(won: int, of: int) -> Figure:
-    """How often something happened, with contexts as trials."""
-    if of < FEWEST:
-        return Figure(value=won / of if of else float("nan"), n=of, reason="no interval: under three contexts")
-    return replace(wilson(won / of, 0.0, of, of - 1), n=of, method=_METHOD)
+    @property
+    def sorted_wins(self) -> dict[str, Wins]:
+        """The wins by system, most wins first."""
+        return dict(sorted(self.wins.items(), key=lambda item: -item[1].won))

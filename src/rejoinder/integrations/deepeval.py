@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from rejoinder.analysis.quality import require_least
 from rejoinder.data.read import examples_of
 from rejoinder.errors import MissingExtra
 from rejoinder.integrations.judged import Judged, example_of, judged
-from rejoinder.meta.quality import require_least
 from rejoinder.scorer import ScorerLike
 from rejoinder.scoring.catalog import DEFAULT, load_scorer
 from rejoinder.scoring.dialogue import of_dialogues

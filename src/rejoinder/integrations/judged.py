@@ -10,12 +10,13 @@ from rejoinder.data.examples import as_turns
 from rejoinder.data.messages import is_chat
 from rejoinder.data.read import examples_of
 from rejoinder.data.scored_keys import WORST
+from rejoinder.estimates import NAN, Estimate
 from rejoinder.example import Example
+from rejoinder.report.written import interval, number
 from rejoinder.scorer import OUT_OF_DOMAIN, Scorer, run
 from rejoinder.scoring.dialogue import Turn
 from rejoinder.scoring.explained import explanations, facts_warning, is_explained
 from rejoinder.scoring.withholding import withheld_reason, withhold
-from rejoinder.stats.figure import NONE, Figure, interval, number
 
 TOLD = 80  # characters of the worst turn
 
@@ -31,7 +32,7 @@ class Judged(NamedTuple):
         warning: what was not checked; "" where the scorer declares nothing.
     """
 
-    score: Figure
+    score: Estimate
     why: str
     warnings: tuple[str, ...]
     worst: Turn | None
@@ -50,9 +51,9 @@ class Judged(NamedTuple):
         noted = f"noted: {', '.join(self.warnings)}" if self.warnings else ""
         worst = ""
         if self.worst:
-            worst = f"the worst turn, {self.worst.turn} ({number(self.worst.score, 2)}): {self.worst.response[:TOLD]}"
-        said = "; ".join(part for part in (interval(self.score, 2), self.why, worst, noted) if part)
-        return ". ".join(part for part in (said, self.warning) if part)
+            worst = f"the worst turn, {self.worst.turn} ({number(self.worst.score)}): {self.worst.response[:TOLD]}"
+        parts = "; ".join(filter(None, (interval(self.score), self.why, worst, noted)))
+        return ". ".join(filter(None, (parts, self.warning)))
 
     @property
     def untold(self) -> str:
@@ -80,8 +81,8 @@ def judged(example: Example, scorer: Scorer) -> Judged:
     if reason == OUT_OF_DOMAIN:
         reason = withheld_reason(scorer.card, warnings)
     (why,) = explanations(scorer, [example]) if is_explained(scorer) and scores.scored[0] else (None,)
-    low, high = (NONE if ends is None else float(ends[0]) for ends in (scores.low, scores.high))
-    score = Figure(value=float(scores.values[0]), low=low, high=high, reason=reason)
+    low, high = (NAN if ends is None else float(ends[0]) for ends in (scores.low, scores.high))
+    score = Estimate(value=float(scores.values[0]), low=low, high=high, reason=reason)
     worst = scores.details.get(0, {}).get(WORST, (None,))[0]
     return Judged(score, why.words if why else "", warnings, worst, facts_warning({scorer.card.name: scorer}))
 

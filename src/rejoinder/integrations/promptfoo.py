@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from rejoinder.analysis.quality import require_least
 from rejoinder.data.messages import is_chat
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.improve.reward import reward
 from rejoinder.integrations.judged import example_of, judged
-from rejoinder.meta.quality import require_least
 from rejoinder.scoring.catalog import DEFAULT, load_scorer
 
 _CONFIG = ("at_least", "scorer", "context", "references")

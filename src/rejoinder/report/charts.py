@@ -115,29 +115,16 @@ def intervals(
             if key in half:
                 axes.barh(y, 2 * half[key], 18, null - half[key], color=_COLORS["chance"], zorder=0.4)
             for place, estimate in reversed([*enumerate(group)]):
-                style: dict[str, Any] = {
-                    "color": _COLORS[color],
-                    "mfc": _COLORS["paper" if place else fill],
-                    "zorder": 3,
-                }
-                if not place:
-                    axes.plot(estimate.ends, [y, y], **style)
-                named = meaning in axes.get_legend_handles_labels()[1]
-                axes.plot(estimate.value, y, marker, **style, label="_" if place or named else meaning or "_")
+                style: dict[str, Any] = {"color": _COLORS[color], "mfc": _COLORS["paper" if place else fill]}
+                axes.plot(estimate.ends, [y, y], **style, alpha=0 if place else 1)
+                known = place or meaning in axes.get_legend_handles_labels()[1]
+                axes.plot(estimate.value, y, marker, **style, label="_" if known else meaning or "_", zorder=3)
             at, frame = (1, y), axes.get_yaxis_transform()
             axes.annotate(write(group[0].value), at, (8, 0), frame, "offset points", va="center")
-        for place, mark in enumerate(lines.values()):
-            if mark.has_interval:
-                axes.fill_betweenx([0, bottom], *mark.ends, color=_COLORS["band"], linewidth=0, zorder=0.2)
-            axes.vlines(mark.value, top + 20 * place, bottom, _COLORS["limit"], (0, (3, 2)), linewidth=1.1)
-        axes.set(xlim=scale or axes.get_xlim(), ylim=(bottom, top))
+        _marks(
+            axes, {f"{escape_controls(text)} {write(mark.value)}": mark for text, mark in lines.items()}, bottom, scale
+        )
         axes.set_xlabel(escape_controls(xlabel), loc="right")
-        for place, (text, mark) in enumerate(lines.items()):
-            left = mark.value > sum(axes.get_xlim()) / 2
-            side, box = "right" if left else "left", {"facecolor": _COLORS["paper"], "edgecolor": "none", "pad": 1}
-            spot, away = (mark.value, top + 20 * place + 9), (-5 if left else 5, 0)
-            shown = f"{escape_controls(text)} {write(mark.value)}"
-            axes.annotate(shown, spot, away, textcoords="offset points", va="center", ha=side, bbox=box)
         axes.grid(axis="x", linewidth=0.75)
         _ticks(axes, 6 if wide else 3, 0)
         axes.set_yticks(middles, list(texts.values()))
@@ -151,9 +138,8 @@ def intervals(
         return figure
 
     values = [f"{key} {' and '.join(map(interval, group))}" for key, group in rows.items()]
-    return Chart(
-        name, draw, _seen(xlabel, [*values, *(f"{text} {interval(mark)}" for text, mark in lines.items())]), caption
-    )
+    values += [f"{text} {interval(mark)}" for text, mark in lines.items()]
+    return Chart(name, draw, _seen(xlabel, values), caption)
 
 
 def scatter(
@@ -319,6 +305,21 @@ def _ticks(axes: Axes, across: int, up: int) -> None:
     for axis, most in ((axes.xaxis, across), (axes.yaxis, up)):
         if most:
             axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))
+
+
+def _marks(axes: Axes, marks: Mapping[str, Estimate], bottom: float, scale: tuple[float, float] | None) -> None:
+    """Draw upright lines through all rows, their intervals as bands, and their names one below the other at the top."""
+    top = -20 * len(marks)
+    for place, mark in enumerate(marks.values()):
+        if mark.has_interval:
+            axes.fill_betweenx([0, bottom], *mark.ends, color=_COLORS["band"], linewidth=0, zorder=0.2)
+        axes.vlines(mark.value, top + 20 * place, bottom, _COLORS["limit"], (0, (3, 2)), linewidth=1.1)
+    axes.set(xlim=scale or axes.get_xlim(), ylim=(bottom, top))
+    for place, (text, mark) in enumerate(marks.items()):
+        left = mark.value > sum(axes.get_xlim()) / 2
+        side, box = "right" if left else "left", {"facecolor": _COLORS["paper"], "edgecolor": "none", "pad": 1}
+        spot, away = (mark.value, top + 20 * place + 9), (-5 if left else 5, 0)
+        axes.annotate(text, spot, away, textcoords="offset points", va="center", ha=side, bbox=box)
 
 
 def _wrapped(name: str, width: int) -> str:

@@ -1,0 +1,213 @@
+"""Whether replies are good enough: their mean score with its interval, compared with a required score."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Real
+from textwrap import shorten
+from typing import Any
+
+import numpy as np
+
+from rejoinder.analysis.worst import with_the_worst
+from rejoinder.data.clusters import sorted_clusters
+from rejoinder.data.read import examples_of
+from rejoinder.data.shared_ids import refuse_again
+from rejoinder.errors import DataError, UsageError
+from rejoinder.estimates import Estimate, Verdict, estimate_of
+from rejoinder.example import Example, Given
+from rejoinder.judges.answers import is_judge
+from rejoinder.report.layout import Case, Cases, Layout, Section
+from rejoinder.report.results import About, Gate, Results
+from rejoinder.report.sentences import sentences
+from rejoinder.report.written import interval
+from rejoinder.scorer import OUT_OF_DOMAIN, Scorer, ScorerLike, Scores, run
+from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorer
+from rejoinder.scoring.dialogue import as_rated
+from rejoinder.scoring.domain import INSTEAD, domain_share, out_of_domain
+from rejoinder.scoring.explained import explanations, facts_warning, is_explained
+from rejoinder.stats.permutation import cluster_means
+from rejoinder.stats.resamples import Sampling, mean_of_independent
+
+FEWEST = 5
+"""Contexts that are resampled: intervals from four hold the truth in 88 % of cases only."""
+MIN_SCORED = 0.95
+"""The smallest share of replies with a score: with fewer they are never good enough."""
+_SHOWN, _TURNS, _LONGEST = 3, 3, 160  # bad replies; last turns of a context; characters of a text
+
+
+def quality(
+    examples: Given, at_least: float, scorer: ScorerLike = DEFAULT, *, resamples: int = 1000, seed: int = 0
+) -> Results:
+    """Decide whether the mean score of replies is at least the required score.
+
+    With five or more contexts and distinct replies the interval is about other replies of the same system: contexts are
+    resampled, and a reply to several contexts counts once for each. With fewer it is about these replies only, from
+    the prediction intervals of the scorer, taken as independent (90 % for the bundled judges); copies of a reply make
+    it no narrower. An empty reply is the worst reply. Lines that are whole conversations are scored as such.
+
+    Args:
+        examples: the replies, in any form that `examples_of` takes.
+        at_least: the required mean score, on the scorer's own scale.
+        scorer: a name, a judge's folder, a scorer object or a function.
+        resamples: number of resamples, 100 or more.
+        seed: their seed, 0 or more.
+
+    Returns:
+        One estimate, "mean score". Its verdict is above if the whole interval is at least `at_least` (the gate passes),
+        below, inconclusive, or out of domain; undefined without any score. The cases are the lowest replies.
+
+    Raises:
+        DataError: there is no reply, or two lines have the same id.
+        UsageError: higher is not better by this scorer, or a number is out of range; see also `load_scorer`.
+    """
+    sampling = Sampling.checked(resamples, seed, least=100)
+    loaded = load_scorer(scorer)
+    require_least(loaded, at_least)
+    lines = examples_of(examples, keep=columns_of(scorer))
+    if not lines:
+        raise DataError("no reply to judge", "Give one or more")
+    refuse_again(lines)
+    scores = run(as_rated(loaded, lines), lines)
+    outside = out_of_domain(loaded.card.name, loaded.card, domain_share(scores, loaded))
+    card = replace(loaded.card, range=loaded.scale) if is_judge(loaded) else loaded.card
+    filled = with_the_worst(card, lines, [], (scores, run(loaded, [])))
+    low, high = (None if end is None else np.where(filled.empty_a, filled.a, end) for end in (scores.low, scores.high))
+    scores = replace(scores, values=filled.a, low=low, high=high)
+    mean = _mean(lines, scores, sampling)
+    mean = replace(mean, scorer=card.name, verdict=Verdict.OUT_OF_DOMAIN if outside else _verdict(mean, at_least))
+    cases = () if outside else _cases(loaded, lines, scores, at_least)
+    counts = {"replies": len(lines), "empty": int(filled.empty_a.sum())}
+    facts: dict[str, Any] = {
+        "mean": mean,
+        "at_least": at_least,
+        "outside": outside,
+        "warnings": scores.warning_counts,
+        **counts,
+    }
+    facts |= {"instead": INSTEAD, "domain": OUT_OF_DOMAIN, "facts": facts_warning({card.name: loaded})}
+    answer, warnings, (gate,) = (
+        sentences("analysis", "quality", part=part, **facts) for part in ("answer", "warnings", "gate")
+    )
+    shown = [Cases("Lowest replies", cases)] if cases else []
+    about: dict[str, Any] = {"kind": card.kind, "asked": True, "signature": scores.signature.fields}
+    about |= {"warnings": scores.warning_counts, "unscored": _missing(scores)}
+    return Results(
+        command="quality",
+        estimates=(mean,),
+        answer=answer,
+        warnings=warnings,
+        cases=cases,
+        about=About(
+            scorers={card.name: about},
+            options={"at_least": at_least, "resamples": resamples, "seed": seed},
+            counts=counts,
+        ),
+        gate=Gate(mean.verdict is Verdict.ABOVE, gate),
+        layout=Layout(
+            title="Quality of replies",
+            sections=[Section("Lowest replies", [Cases("", cases)])] if cases else [],
+            brief=shown,
+        ),
+    )
+
+
+def require_least(scorer: Scorer, at_least: Any) -> None:
+    """Check that a score can be required of a scorer, and that it is a number.
+
+    Raises:
+        UsageError: higher is not better by this scorer, or `at_least` is not a finite number.
+    """
+    if not scorer.card.higher_is_better:
+        raise UsageError(
+            f"{scorer.card.name} does not declare that higher is better, so no score can be required of it"
+        )
+    if isinstance(at_least, bool) or not isinstance(at_least, Real) or not math.isfinite(at_least):
+        value = "missing" if at_least is None else repr(at_least)
+        raise UsageError(f"at_least is {value}, expected a finite number on the scale of {scorer.card.name}")
+
+
+def _mean(lines: Sequence[Example], scores: Scores, sampling: Sampling) -> Estimate:
+    """Return the mean of the replies that have a score."""
+    known = np.flatnonzero(scores.scored)
+    contexts = sorted_clusters([lines[row] for row in known.tolist()]).numbers
+    clusters = len(set(contexts.tolist()))
+    labels: dict[str, Any] = {
+        "statistic": "mean score",
+        "n": len(known),
+        "unscored": len(lines) - len(known),
+        "contexts": clusters,
+    }
+    reason = ""
+    if len(known) < MIN_SCORED * len(lines):
+        most = _missing(scores).most_common(1)[0][0]
+        reason = f"{len(lines) - len(known)} of {len(lines)} have no score; most frequent reason: {most}"
+    copies: dict[object, list[int]] = {}
+    for row in known.tolist():
+        line = lines[row]
+        key = (line.context, line.response, line.references, float(scores.values[row]))  # scorers may read more
+        copies.setdefault(key, []).append(row)
+    if min(clusters, len(copies)) >= FEWEST:
+        rng = sampling.generator([clusters], "quality")
+        (mean,) = cluster_means(scores.values[known][None], contexts, np.zeros(1), sampling.resamples, rng, flips=0)
+        return estimate_of(mean, **labels, p=math.nan, seed=sampling.seed, reason=reason or mean.reason)
+    firsts = [_score(scores, rows[0]) for rows in copies.values()]
+    independent = mean_of_independent(firsts, [len(rows) for rows in copies.values()])
+    method = "mean of the scores, taken as exact"
+    if scores.low is not None and independent.known:
+        method = "mean of the scores and of the scorer's intervals (90% for bundled judges), taken as independent"
+        reason = reason or ("" if independent.has_interval else "the scorer gives no interval for some replies")
+    return estimate_of(independent, **labels, method=method, reason=reason)
+
+
+def _missing(scores: Scores) -> Counter[str]:
+    """Return the reasons of missing scores, with their numbers."""
+    return Counter(reason for row, reason in scores.reasons.items() if not scores.scored[row])
+
+
+def _score(scores: Scores, row: int) -> Estimate:
+    """Return the score of one reply with its prediction interval."""
+    low, high = (math.nan if end is None else float(end[row]) for end in (scores.low, scores.high))
+    return Estimate(value=float(scores.values[row]), low=low, high=high)
+
+
+def _verdict(mean: Estimate, at_least: float) -> Verdict:
+    """Return whether the whole interval is at least `at_least`; a scorer without intervals is taken as exact."""
+    if not mean.known:
+        return Verdict.UNDEFINED
+    low, high = mean.ends if mean.has_interval or mean.reason else (mean.value, mean.value)
+    if high < at_least:
+        return Verdict.BELOW
+    return Verdict.ABOVE if low >= at_least and not mean.reason else Verdict.INCONCLUSIVE
+
+
+def _cases(scorer: Scorer, lines: Sequence[Example], scores: Scores, at_least: float) -> tuple[Case, ...]:
+    """Return the lowest replies below `at_least`, the lowest first; if none is below, the lowest reply."""
+    order = np.argsort(scores.values, kind="stable")[: int(scores.scored.sum())].tolist()
+    below = [row for row in order if scores.values[row] < at_least]
+    rows = (below or order[:1])[:_SHOWN]
+    return tuple(_case(scorer, lines[row], _score(scores, row), scores.warnings.get(row, ())) for row in rows)
+
+
+def _case(scorer: Scorer, line: Example, score: Estimate, warnings: Sequence[str]) -> Case:
+    """Return a reply with its score, what changed the score, and the warnings."""
+    # The explanation of a whole conversation would be that of its last reply.
+    (why,) = explanations(scorer, [line]) if is_explained(scorer) and not line.is_dialogue else (None,)
+    words = why.words if why else ""
+    values: dict[str, Any] = {"id": line.id, "dataset": line.dataset, "system": line.system, "scorer": scorer.card.name}
+    values |= {"score": score.value, "low": score.low, "high": score.high}
+    return Case(
+        why=line.where or line.id,
+        facts="; ".join(filter(None, [interval(score), words, ", ".join(warnings)])),
+        context=[_short(turn) for turn in line.context[-_TURNS:]],
+        replies=[("reply", _short(line.response) or "(empty)")],
+        values={**values, "explanation": words, "warnings": list(warnings)},
+    )
+
+
+def _short(text: str) -> str:
+    """Return a text on one line, cut."""
+    return shorten(text, _LONGEST, placeholder=" ...")

@@ -1,0 +1,146 @@
+"""Rated lines joined to all lines: a sample of a population."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rejoinder.data.shared_ids import refuse_again
+from rejoinder.data.values import is_number
+from rejoinder.errors import DataError
+from rejoinder.example import OVERALL, Example
+from rejoinder.stats.resamples import BoolArray, FloatArray
+
+WEIGHT = "rating_weight"
+"""The key of the weight of a rated line: 1 over its chance of being rated, 1 on average over a system."""
+
+
+@dataclass(frozen=True)
+class RatedSample:
+    """Lines, some of them with ratings.
+
+    Attributes:
+        lines: [N] the lines, then the rated lines that are not among them.
+        population: [N] whether a line is one of the lines.
+        rated: number of rated lines in files of their own.
+        matched: number of them that are among the lines.
+    """
+
+    lines: tuple[Example, ...]
+    population: BoolArray
+    rated: int
+    matched: int
+
+
+def joined(lines: Sequence[Example], rated: Sequence[Example], dimension: str = OVERALL) -> RatedSample:
+    """Return the lines, each with its rating.
+
+    A rated line is the line with its id (in its data set), else the first line with its context, reply and system that
+    has no rated line yet. If both have a rating, that of the rated line counts.
+
+    Args:
+        lines: N lines, rated or not.
+        rated: rated lines, among the lines or not; those without a rating in `dimension` are left out.
+        dimension: which ratings.
+
+    Raises:
+        DataError: two lines of either have the same id; an id belongs to another reply; a reply is rated in two lines;
+            a weight is not a positive number.
+    """
+    for side in (lines, rated):
+        refuse_again(side)
+    result, extra = list(lines), list[Example]()
+    taken: dict[int, Example] = {}
+    by_id = defaultdict[tuple[str | None, str], list[int]](list)
+    by_text = defaultdict[tuple[object, ...], list[int]](list)
+    for place, line in enumerate(lines):
+        by_text[_text(line)].append(place)
+        if _has_id(line):
+            by_id[line.dataset, line.id].append(place)
+    counted = [line for line in rated if line.rating(dimension) is not None]
+    weights_of(counted)  # now, while each line still has the place in its own file
+    for line in counted:
+        same_id = by_id.get((line.dataset, line.id), ()) if _has_id(line) else ()
+        at = _place(line, lines, same_id, by_text[_text(line)], taken)
+        if at is None:
+            extra.append(line)
+        else:
+            taken[at] = line
+            result[at] = _with_ratings(lines[at], line)
+    return RatedSample((*result, *extra), np.arange(len(result) + len(extra)) < len(result), len(counted), len(taken))
+
+
+def weights_of(lines: Sequence[Example]) -> FloatArray:
+    """Return the weights [N] of rated lines, 1 for a line without a weight.
+
+    Raises:
+        DataError: a weight is not a positive number.
+    """
+    weights = []
+    for line in lines:
+        stated = line.extra.get(WEIGHT)
+        value: Any = 1.0 if stated in (None, "") else stated
+        if isinstance(value, str):
+            with suppress(ValueError):
+                value = float(value)
+        if not is_number(value) or not 0 < value < 1e9:
+            remedy = "Keep the weight as it was written, or remove it if lines were drawn with equal chances"
+            raise DataError(f"is {stated!r}, expected a number over 0", remedy, where=line.where, field=WEIGHT)
+        weights.append(value)
+    return np.array(weights, dtype=np.float64)
+
+
+def _has_id(line: Example) -> bool:
+    """Return whether a line has an id; a line without one is named after its place in the file."""
+    return bool(line.id) and line.id != line.where
+
+
+def _text(line: Example) -> tuple[object, ...]:
+    """Return the key by which a line without an id is found; white space is ignored."""
+    context, response = (tuple(" ".join(text.split()) for text in texts) for texts in (line.context, (line.response,)))
+    return line.context_id, context, response
+
+
+def _place(
+    line: Example,
+    lines: Sequence[Example],
+    same_id: Sequence[int],
+    same_text: Sequence[int],
+    taken: Mapping[int, Example],
+) -> int | None:
+    """Return the position of a rated line among the lines, or None."""
+    if len(same_id) > 1:  # an id that several systems answer
+        words = line.response.split()
+        same_id = [place for place in same_id if lines[place].system == line.system] or [
+            place for place in same_id if lines[place].response.split() == words and not line.system
+        ]
+    if same_id:
+        other = lines[same_id[0]]
+        if line.response.split() != other.response.split():
+            problem = f"the id {line.id!r} belongs to another reply at {other.where or 'another line'}"
+            raise DataError(problem, "Give each reply an id of its own, or none", where=line.where, field="id")
+        return same_id[0]
+    places = [place for place in same_text if line.system is None or lines[place].system in (None, line.system)]
+    free = next((place for place in places if place not in taken), None)
+    if places and free is None:
+        problem = f"this reply was already rated at {taken[places[0]].where or 'another line'}"
+        raise DataError(problem, "Give all its ratings in one line, or give both lines ids", where=line.where)
+    return free
+
+
+def _with_ratings(line: Example, rated: Example) -> Example:
+    """Return the line with the ratings of the rated line."""
+    weight = {WEIGHT: rated.extra[WEIGHT]} if rated.extra.get(WEIGHT) is not None else {}
+    return replace(
+        line,
+        ratings=rated.ratings,
+        quality=rated.quality,
+        scales=rated.scales or line.scales,
+        system=line.system if line.system is not None else rated.system,
+        extra={**line.extra, **weight},
+    )
