@@ -65,7 +65,6 @@ _MODULES = {
     "improve.reward": "reward",
     "judges.train": "train_judge",
     "meta.compare": "compare",
-    "analysis.estimate": "estimate",
     "analysis.next_lines": "next_lines",
     "analysis.ratings": "ratings",
     "responder": "Answer Reply Request Responder answer request",
