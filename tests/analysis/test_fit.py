@@ -15,7 +15,7 @@ import rejoinder
 from conftest import Run
 from judges_over_views import made_material, quick_judge, rated
 from rejoinder.analysis.fit import STEPS, fit, is_kept, of_correlations
-from rejoinder.analysis.fit_layout import answer, layout
+from rejoinder.analysis.fit_layout import layout, text
 from rejoinder.data.examples import to_record
 from rejoinder.data.write import write
 from rejoinder.errors import DataError, UsageError
@@ -236,7 +236,7 @@ def test_with_several_systems_the_figure_within_them_leads() -> None:
     by_name = {row.statistic: row for row in estimates if row.scorer == "adapted judge"}
     total, within = by_name["gain in spearman"], by_name["gain in spearman within systems"]
     assert total.verdict == "above" and within.verdict == "inconclusive"
-    sentences = answer(estimates, about)
+    sentences = text(estimates, about)
     assert f"{within.value:+.2f}" in sentences[0] and "better:" not in sentences[0]
     (table,) = (block for block in layout(estimates, about).tables if isinstance(block, Table))
     assert [row[0].text for row in table.rows] == [
@@ -250,5 +250,5 @@ def test_with_several_systems_the_figure_within_them_leads() -> None:
 def test_without_systems_the_figure_over_all_lines_leads() -> None:
     estimates, about = of_systems(named=False)
     assert {row.statistic for row in estimates} == {"spearman", "pearson", "gain in spearman", "gain in pearson"}
-    sentences = answer(estimates, about)
+    sentences = text(estimates, about)
     assert sentences[0].startswith("The adapted judge is better:") and not any("systems" in line for line in sentences)

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.analysis.fit_layout import ADAPTED, CURVE, JUDGE, WITHIN, answer, layout, quantity
+from rejoinder.analysis.fit_layout import ADAPTED, CURVE, JUDGE, WITHIN, layout, quantity, text
 from rejoinder.analysis.preferences import apart
 from rejoinder.data.clusters import clusters_of, sorted_clusters
+from rejoinder.data.rated_lines import UNNAMED
 from rejoinder.data.read import lines_of
 from rejoinder.data.scales import Scale, with_scale
 from rejoinder.errors import DataError, UsageError
@@ -31,7 +32,7 @@ from rejoinder.metrics.baselines import words
 from rejoinder.report.results import About, Results
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, ignore, signature_of
 from rejoinder.scoring.catalog import DEFAULT, load_scorer
-from rejoinder.stats.correlation import mean_correlations
+from rejoinder.stats.correlation import Statistic, mean_correlations
 from rejoinder.stats.resamples import IntArray, Sampling, percentile_interval, renumbered, two_sided
 
 FOLDS = 10
@@ -41,6 +42,7 @@ DRAWS = 2  # samples of the lines for each point of the learning curve
 STEPS = 2 + DRAWS * len(SIZES)
 _UNREAD = f"no reply, or {UNREAD}"
 _NO_SYSTEM = -1
+_STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson")
 Measure = Callable[[FloatArray, FloatArray, Rows, Sampling], Iterator[Estimate]]
 """From [N] scores before and after and [N] folds to estimates: of each quantity before, after and the gain.
 
@@ -49,10 +51,10 @@ The first quantity decides whether the correction is kept.
 
 
 class _Task(NamedTuple):
-    """What is fitted, and how it is measured.
+    """What is fitted: "ratings" or "choices".
 
     Attributes:
-        kind: "ratings" or "choices".
+        kind: of the two.
         adaptable: the judge with the lines that it reads.
         measure: see `Measure`.
         datasets: lines of each data set.
@@ -110,10 +112,10 @@ def fit(
     measured = list(task.measure(before, after, folds, sampling))
     corrected = is_kept(measured[2])
     curve = list(_curve(task, folds, before, rng, sizes, progress))
-    lines = int(np.isfinite(before).sum())
+    read = np.isfinite(before)
     record = {
         "to": task.kind,
-        "lines": lines,
+        "lines": int(read.sum()),
         "datasets": dict(task.datasets),
         "corrected": corrected,
         "seed": seed,
@@ -124,29 +126,27 @@ def fit(
     }
     adapted = able.adapted(folds, rng, record, task.scale, corrected=corrected)
     progress(1)
-    dataset = next(iter(task.datasets)) if len(task.datasets) == 1 else "pooled"
+    names = [UNNAMED if name == NO_SET else name for name in task.datasets]
+    dataset = names[0] if len(names) == 1 else "pooled"
     estimates = tuple(estimate_of(estimate, dataset=dataset) for estimate in [*measured, *curve])
+    contexts = len(np.unique(able.groups[read]))
     about = About(
-        data=[{"dataset": name, "lines": count} for name, count in task.datasets.items()],
+        data=[{"dataset": name, "lines": count} for name, count in zip(names, task.datasets.values(), strict=True)],
         scorers={
             JUDGE: {"kind": "judge", "name": loaded.card.name, "signature": signature_of(loaded).fields},
             ADAPTED: {"kind": "judge", "corrected": corrected, "scale": adapted.scale},
         },
         options={"fitted_to": task.kind, "resamples": resamples, "seed": seed},
-        counts={
-            "lines": lines,
-            "contexts": len(np.unique(able.groups[np.isfinite(before)])),
-            "left_out": task.left_out,
-        },
+        counts={"lines": record["lines"], "contexts": contexts, "left_out": task.left_out},
     )
     seen = sorted(loaded.trained_on & task.datasets.keys())
-    better = "so its figures are better than on new lines"
-    known = f"The judge was fitted before on lines of {', '.join(seen)}, these or others, {better}." if seen else ""
+    better = "these or others, so its figures are better than on new lines"
+    known = [f"The judge was fitted before on lines of {', '.join(seen)}, {better}."] if seen else []
     return adapted, Results(
         command="fit",
         estimates=estimates,
-        answer=answer(estimates, about),
-        warnings=tuple(filter(None, [known, task.note])),
+        answer=text(estimates, about),
+        warnings=(*known, *filter(None, [task.note])),
         about=about,
         layout=layout(estimates, about),
     )
@@ -267,18 +267,17 @@ def of_correlations(ratings: FloatArray, sets: IntArray, contexts: IntArray, sys
         rows = np.flatnonzero(np.isfinite(before) & np.isfinite(after))
         clusters = renumbered(contexts[rows])
         resamples = sampling.draw(clusters, "fit", "fit")
-        parts = renumbered(sets[rows] * (int(folds.max(initial=0)) + 1) + folds[rows])
         both = np.stack([before[rows], after[rows]], axis=1)
+        parts = renumbered(sets[rows] * (int(folds.max(initial=0)) + 1) + folds[rows])
         named = np.flatnonzero(systems[rows] != _NO_SYSTEM)
-        for name in ("spearman", "pearson"):
-            drawn = mean_correlations(name, both, ratings[rows], parts, resamples)
-            yield from _gain(drawn, clusters, sampling, "inside folds (and data sets)", statistic=name)
-        if len(np.unique(systems[rows[named]])) < 2:
-            return
-        lines, inside = rows[named], resamples.at(named)
-        for name in ("spearman", "pearson"):
-            drawn = mean_correlations(name, both[named], ratings[lines], systems[lines], inside)
-            yield from _gain(drawn, clusters[named], sampling, WITHIN.strip(), statistic=name + WITHIN)
+        groups = [(np.arange(len(rows)), parts, "", "inside folds (and data sets)")]
+        if len(np.unique(systems[rows[named]])) > 1:
+            groups.append((named, systems[rows[named]], WITHIN, WITHIN.strip()))
+        for lines, numbers, suffix, where in groups:
+            for name in _STATISTICS:
+                drawn = mean_correlations(name, both[lines], ratings[rows[lines]], numbers, resamples.at(lines))
+                labels = {"statistic": f"{name}{suffix}"}
+                yield from _gain(drawn, clusters[lines], sampling, f"mean correlation {where}", labels)
 
     return measure
 
@@ -301,28 +300,30 @@ def of_shares(lengths: FloatArray, contexts: IntArray) -> Measure:
             sums = sampling.draw(clusters, "fit", "fit").sums(np.stack([*right, np.ones(len(rows))]))
             with np.errstate(invalid="ignore"):
                 drawn = (sums[:2] / sums[2]).T
-            labels = {"statistic": "accuracy", "by": "preferred reply" if group else "", "group": group}
-            yield from _gain(drawn, clusters, sampling, "over pairs", null=0.5, level="pair", **labels)
+            labels = {
+                "statistic": "accuracy",
+                "level": "pair",
+                "by": "preferred reply" if group else "",
+                "group": group,
+            }
+            yield from _gain(drawn, clusters, sampling, "mean over pairs", labels, null=0.5)
 
     return measure
 
 
 def _gain(
-    drawn: FloatArray, clusters: IntArray, sampling: Sampling, where: str, *, null: float = 0.0, **labels: str
+    drawn: FloatArray, clusters: IntArray, sampling: Sampling, method: str, labels: dict[str, str], null: float = 0.0
 ) -> Iterator[Estimate]:
     """Yield the estimates before and after, and their difference, from [1 + B, 2] draws."""
     count = len(np.unique(clusters))
-    method = f"mean {where}; 95 % expanded percentile interval, {sampling.resamples} resamples of contexts"
-    before, after = drawn.T
+    method = f"{method}; 95 % expanded percentile interval, {sampling.resamples} resamples of contexts"
+    about = {"n": len(clusters), "contexts": count, "seed": sampling.seed, "method": method}
     gained = {**labels, "statistic": f"gain in {labels['statistic']}", "versus": JUDGE}
-    for scorer, values, chance, about in (
-        (JUDGE, before, null, labels),
-        (ADAPTED, after, null, labels),
-        (ADAPTED, after - before, 0.0, gained),
-    ):
-        measured = percentile_interval(values, count)
-        facts = {"scorer": scorer, "n": len(clusters), "contexts": count, "seed": sampling.seed, "method": method}
-        estimate = estimate_of(measured, **facts, **about, p=two_sided(values - chance, count))
+    before, after = drawn.T
+    triple = (JUDGE, before, null, labels), (ADAPTED, after, null, labels), (ADAPTED, after - before, 0.0, gained)
+    for scorer, values, chance, named in triple:
+        p = two_sided(values - chance, count)
+        estimate = estimate_of(percentile_interval(values, count), scorer=scorer, p=p, **about, **named)
         yield decide([estimate], null=chance)[0]
 
 
@@ -342,5 +343,5 @@ def _curve(
             progress(1)
         if drawn:
             value, method = float(np.mean([one.value for one in drawn])), f"mean of {DRAWS} samples of conversations"
-            labels = {"statistic": drawn[0].statistic, "level": drawn[0].level, "by": CURVE, "group": str(size)}
-            yield Estimate(scorer=ADAPTED, **labels, value=value, n=drawn[0].n, method=method)
+            first = Estimate(scorer=ADAPTED, by=CURVE, group=str(size), value=value, n=drawn[0].n, method=method)
+            yield estimate_of(first, statistic=drawn[0].statistic, level=drawn[0].level)

@@ -32,7 +32,7 @@ def _leading(estimates: Sequence[Estimate]) -> list[Estimate]:
     return next((group for group in groups if quantity(group[0]) == f"spearman{WITHIN}" and group[2].known), groups[0])
 
 
-def answer(estimates: Sequence[Estimate], about: About) -> tuple[str, ...]:
+def text(estimates: Sequence[Estimate], about: About) -> tuple[str, ...]:
     """Return the answer in sentences."""
     lead, is_share = _leading(estimates), about.options["fitted_to"] == "choices"
     points = pick(estimates, by=CURVE)

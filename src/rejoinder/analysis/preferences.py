@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.analysis.preferences_layout import ACCURACY, CHANCE, DIFFERENCE, LENGTH, OF_RATER, answer, layout
+from rejoinder.analysis.preferences_layout import ACCURACY, CHANCE, DIFFERENCE, LENGTH, OF_RATER, layout, text
 from rejoinder.analysis.scored import RATERS
 from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.rated_lines import UNNAMED, numbered, refuse_duplicates, title_of
@@ -30,7 +30,7 @@ from rejoinder.report.results import About, Results
 from rejoinder.report.written import pluralize
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import ScorerChoice, cards, choose_scorers, load_scorer, load_scorers
-from rejoinder.scoring.domain import advice, domain_share, out_of_domain
+from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
 from rejoinder.scoring.unscored import nothing_scored
@@ -119,7 +119,11 @@ def study_pairs(
         UsageError: `data` are no pairs; no scorer, or two with the same name; a number is out of range.
     """
     sampling = Sampling.checked(resamples, seed)
-    pairs = _checked(data)
+    pairs = pairs_of(data)
+    refuse_duplicates(pairs)
+    if all(pair.preferred is None for pair in pairs):
+        remedy = 'Say for some pairs which reply people prefer: "preferred": 0 or 1'
+        raise DataError(f"none of {len(pairs)} pairs has a preferred reply", remedy)
     choice = choose_scorers(scorers, [pair.dataset for pair in pairs])
     loaded = load_scorers(choice.scorers, vectors=vectors)
     if not loaded:
@@ -144,11 +148,12 @@ def study_pairs(
         options={"resamples": resamples, "seed": seed, "scorers": asked},
         counts={"lines": len(pairs), "pairs": sum(number_of(part.numbers) for part in sets)},
     )
+    notes = [facts, *dict.fromkeys(part.note for part in sets)]
     return Results(
         command="study",
         estimates=estimates,
-        answer=answer(estimates, about),
-        warnings=_warnings(sets, asked, facts, choice),
+        answer=text("answer", estimates, about),
+        warnings=text("warnings", estimates, about, notes),
         about=about,
         layout=layout(estimates, about),
     )
@@ -170,16 +175,6 @@ def apart(lines: Iterable[Example | Pair], command: str = "study") -> tuple[list
         problem = f"a pair of replies, and {other} is a single one; {command} takes pairs or ratings"
         raise DataError(problem, f"Call {command} once for each", where=pairs[0].where)
     return examples, pairs
-
-
-def _checked(data: Given) -> list[Pair]:
-    """Return the pairs if they can be studied."""
-    pairs = pairs_of(data)
-    refuse_duplicates(pairs)
-    if all(pair.preferred is None for pair in pairs):
-        remedy = 'Say for some pairs which reply people prefer: "preferred": 0 or 1'
-        raise DataError(f"none of {len(pairs)} pairs has a preferred reply", remedy)
-    return pairs
 
 
 # choices
@@ -314,9 +309,6 @@ def _questions(name: str, right: FloatArray, of_longer: FloatArray) -> Iterator[
         yield {"scorer": name, "statistic": DIFFERENCE, "versus": LENGTH}, 0.0, right - of_longer
 
 
-# the account
-
-
 def _scorers(
     loaded: Mapping[str, Scorer],
     scores: Mapping[str, Scores],
@@ -325,7 +317,7 @@ def _scorers(
     choice: ScorerChoice,
 ) -> dict[str, dict[str, Any]]:
     """Return the facts about each scorer."""
-    about = {
+    about: dict[str, dict[str, Any]] = {
         name: {
             "kind": scorer.card.kind,
             "asked": name in asked,
@@ -336,26 +328,8 @@ def _scorers(
         }
         for name, scorer in loaded.items()
     }
-    first = {FIRST: {"kind": "baseline", "asked": False}} if FIRST in sets[0].right else {}
-    left_out = {
-        name: {"kind": cards()[name].kind, "left_out": True, "fitted": on} for name, on in choice.withheld.items()
-    }
-    return {**about, **first, **left_out}
-
-
-def _warnings(sets: Sequence[_PairSet], asked: Sequence[str], facts: str, choice: ScorerChoice) -> tuple[str, ...]:
-    """Return what to know before you trust the answer."""
-    names = [f"{part.name}: " if len(sets) > 1 else "" for part in sets]
-    outside = [
-        f"{name}{advice(part.outside[scorer])}"
-        for name, part in zip(names, sets, strict=True)
-        for scorer in asked
-        if scorer in part.outside
-    ]
-    seen = "was fitted on lines of {}, these or others"
-    known = [f"{name} {seen.format(', '.join(on))}: it agrees better there." for name, on in choice.fitted.items()]
-    known += [
-        f"{name} is left out, because it {seen.format(', '.join(on))}. To include it, name it (-s {name})."
-        for name, on in choice.withheld.items()
-    ]
-    return (*outside, *filter(None, [facts]), *known, *dict.fromkeys(part.note for part in sets if part.note))
+    if FIRST in sets[0].right:
+        about[FIRST] = {"kind": "baseline", "asked": False}
+    for name, datasets in choice.withheld.items():
+        about[name] = {"kind": cards()[name].kind, "left_out": True, "fitted": datasets}
+    return about
