@@ -12,11 +12,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.estimates import Estimate
 from rejoinder.judges.learner import Rows
-from rejoinder.meta import Study
-from rejoinder.meta.agreement import Agreement
+from rejoinder.report.results import Results
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.correlation import (
+    CORRELATIONS,
     FEWEST,
     OverParts,
     Statistic,
@@ -186,10 +187,9 @@ def _mean_of_parts(values: FloatArray, parts: Rows, resamples: Resamples) -> Ove
     return replace(mean_over_parts(means, resamples.size), n=len(values), p=float("nan"))
 
 
-def turn_level(study: Study) -> dict[tuple[str, str], dict[str, Agreement]]:
-    """The turn-level rows of a study by data set and scorer, then by statistic."""
-    found: dict[tuple[str, str], dict[str, Agreement]] = {}
-    for row in study.agreements:
-        if row.level == "turn":
-            found.setdefault((row.dataset, row.scorer), {})[row.statistic] = row
+def turn_level(study: Results) -> dict[tuple[str, str], dict[str, Estimate]]:
+    """Return the turn-level correlations of a study by data set and scorer, then by statistic."""
+    found: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for row in study.pick(level="turn", statistic=CORRELATIONS, group=""):
+        found.setdefault((row.dataset, row.scorer), {})[row.statistic] = row
     return found

@@ -10,20 +10,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.analysis.analyses import agreement
+from rejoinder.analysis.study import study
 from rejoinder.auditing.relevance import relevance
 from rejoinder.auditing.relevance_results import Relevance
 from rejoinder.auditing.reply_sets import read_audited
 from rejoinder.auditing.results import Result
 from rejoinder.auditing.run import LIMIT, audit
 from rejoinder.errors import MissingAsset, UsageError
+from rejoinder.estimates import Estimate
 from rejoinder.example import Example, ReplySet
 from rejoinder.judges.augmentation import augment, written
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.train import Trained, fit_judge
 from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.judges.views.lines import Spoilt
-from rejoinder.meta import study
-from rejoinder.meta.agreement import Agreement
 from rejoinder.scorer import FloatArray, Scorer, Scores, Signature
 from rejoinder.stats.correlation import mean_correlation
 from rejoinder.stats.figure import Figure
@@ -58,6 +59,7 @@ ATTACKED = ("conture_turn", "gupta_dailydialog")
 TAUGHT, RELEVANT = "dailydialogpp_dev", "dailydialogpp_test"
 MOST_CONTEXTS = 10_000  # all of them
 RESAMPLES = 1000
+AGREEMENT = ((agreement, None),)
 
 
 class Unseen(NamedTuple):
@@ -76,10 +78,10 @@ class Unseen(NamedTuple):
     """
 
     name: str
-    spearman: Agreement | None
-    pearson: Agreement | None
+    spearman: Estimate | None
+    pearson: Estimate | None
     within: float
-    referring: Agreement | None
+    referring: Estimate | None
     metrics: Mapping[str, float]
     held: float
     spread: float
@@ -204,8 +206,8 @@ def _unseen(lines: RatedLines, plain: LeftOut, referring: LeftOut, seed: int) ->
     places = np.flatnonzero(np.isfinite(referring.scores)).tolist()
     own = [lines.examples[place] for place in places]
     given = _scores({"judge": referring.scores[places]})
-    beside = turn_level(study(own, BESIDE, seed=seed, drop_copies=True, resamples=0))
-    with_them = turn_level(study(own, given, seed=seed, drop_copies=True))
+    beside = turn_level(study(own, BESIDE, seed=seed, drop_copies=True, resamples=0, analyses=AGREEMENT))
+    with_them = turn_level(study(own, given, seed=seed, drop_copies=True, analyses=AGREEMENT))
     return [
         Unseen(
             name,
@@ -232,12 +234,12 @@ def _doubt(lines: RatedLines, plain: LeftOut, rows: Any) -> tuple[float, float, 
 
 def agreements(
     lines: RatedLines, scores: Mapping[str, FloatArray], seed: int
-) -> dict[tuple[str, str], dict[str, Agreement]]:
+) -> dict[tuple[str, str], dict[str, Estimate]]:
     """The turn-level agreement of scores that are there with ratings."""
     places = np.flatnonzero(np.any([np.isfinite(values) for values in scores.values()], axis=0)).tolist()
     own = [lines.examples[place] for place in places]
     given = _scores({name: values[places] for name, values in scores.items()})
-    return turn_level(study(own, given, seed=seed, drop_copies=True))
+    return turn_level(study(own, given, seed=seed, drop_copies=True, analyses=AGREEMENT))
 
 
 def _scores(values: Mapping[str, FloatArray]) -> dict[str, Scores]:

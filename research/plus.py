@@ -15,6 +15,7 @@ from rejoinder.auditing.relevance_results import Relevance
 from rejoinder.auditing.reply_sets import read_audited
 from rejoinder.auditing.results import Result
 from rejoinder.errors import UsageError
+from rejoinder.estimates import Estimate
 from rejoinder.judges.augmentation import augment
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.train import Trained, fit_judge
@@ -23,7 +24,6 @@ from rejoinder.judges.views.learner import ViewsLearner, boxed_material
 from rejoinder.judges.views.lines import NO_LINE, Spoilt, ViewLines
 from rejoinder.judges.views.own import source_called
 from rejoinder.judges.views.views import Views
-from rejoinder.meta.agreement import Agreement
 from rejoinder.scorer import FloatArray, Scorer
 from rejoinder.stats.figure import Figure
 from research.asked import RELEVANCE, Asked, Takes, named
@@ -62,7 +62,7 @@ class Compared(NamedTuple):
     added: tuple[str, ...]
     mean: Figure
     within: float
-    each: dict[str, tuple[Agreement, Agreement]]
+    each: dict[str, tuple[Estimate, Estimate]]
     defended: bool = False
 
 

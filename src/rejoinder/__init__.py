@@ -10,6 +10,7 @@ from rejoinder.version import __version__
 
 if TYPE_CHECKING:
     from rejoinder.analysis.fit import fit
+    from rejoinder.analysis.study import study
     from rejoinder.analysis.train import train
     from rejoinder.annotation.collected import load_study
     from rejoinder.annotation.study import annotate
@@ -31,9 +32,7 @@ if TYPE_CHECKING:
     from rejoinder.meta.compare import compare
     from rejoinder.meta.estimate import estimate
     from rejoinder.meta.next_lines import next_lines
-    from rejoinder.meta.preferences import study_pairs
     from rejoinder.meta.ratings import ratings
-    from rejoinder.meta.study import full_study, study
     from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
     from rejoinder.responders.decoding import Decoding
     from rejoinder.responders.pretrain import pretrain
@@ -48,10 +47,12 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "analysis.fit": "fit",
+    "analysis.study": "study",
     "analysis.train": "train",
     "annotation.collected": "load_study",
     "annotation.study": "annotate",
     "auditing.attack": "Attack",
+    "auditing.listing": "listing",
     "auditing.relevance": "relevance",
     "auditing.reply_sets": "reply_sets_of",
     "auditing.run": "audit",
@@ -68,16 +69,14 @@ _MODULES = {
     "meta.compare": "compare",
     "meta.estimate": "estimate",
     "meta.next_lines": "next_lines",
-    "meta.preferences": "study_pairs",
     "meta.ratings": "ratings",
-    "meta.study": "full_study study",
-    "report.cards": "listing show",
-    "report.doctor": "doctor",
     "responder": "Answer Reply Request Responder answer request",
     "responders.decoding": "Decoding",
     "responders.pretrain": "pretrain",
     "scorer": "Card Encoder Explanation Scorer Scores metric",
+    "scoring.cards": "show",
     "scoring.catalog": "cards explain load_responder load_scorer score",
+    "scoring.doctor": "doctor",
     "scoring.replies": "contexts_of respond",
     "scoring.scoring": "score_stream",
     "scoring.selftalk": "selftalk",
@@ -89,9 +88,9 @@ __all__ = [
     "Answer", "Attack", "Card", "Decoding", "Encoder", "Example", "Explanation", "Pair", "Rating", "RejoinderError",
     "Reply", "ReplySet", "Request", "Responder", "Scorer", "Scores", "__version__", "annotate", "answer", "audit",
     "cards", "compare", "contexts_of", "describe", "doctor", "encode", "estimate", "examples_of", "explain", "fit",
-    "full_study", "listing", "load_encoder", "load_responder", "load_scorer", "load_study", "metric", "next_lines",
+    "listing", "load_encoder", "load_responder", "load_scorer", "load_study", "metric", "next_lines",
     "pairs_of", "pretrain", "ratings", "read", "read_pairs", "reinforce", "relevance", "reply_sets_of", "request",
-    "rerank", "respond", "reward", "score", "score_stream", "selftalk", "serve", "show", "study", "study_pairs",
+    "rerank", "respond", "reward", "score", "score_stream", "selftalk", "serve", "show", "study",
     "train", "train_judge", "write",
 ]
 # fmt: on

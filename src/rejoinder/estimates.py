@@ -131,6 +131,8 @@ STATISTICS = frozenset(
         *("difference of pearson", "difference of spearman", "williams", "needed lines", "share of the ceiling"),
         *("soft pairwise accuracy", "mean score", "mean rating", "pairs of systems distinguished"),
         *("length effect", "rated bad, scored good", "rated good, scored bad", "share out of domain"),
+        # study
+        "rank group",
         # agreement of raters
         *("ceiling of pearson", "ICC(1)", "ICC(1,k)", "ICC(2,1)", "ICC(2,k)", "ICC(3,k)", "krippendorff alpha"),
         *("kappa", "pearson of one rater", "spearman of one rater", "pearson of halves", "spearman of halves"),

@@ -13,6 +13,7 @@ from rejoinder.report.charts import NARROW, WIDE, inline_svg
 from rejoinder.report.layout import Cases, Chart, Prose
 from rejoinder.report.made import Made, made
 from rejoinder.report.tables import Table
+from rejoinder.report.written import count, number
 from rejoinder.text.normalize import escape_controls
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _environment() -> Environment:
     kinds = {"table": Table, "prose": Prose, "chart": Chart, "cases": Cases}
     pages.tests |= {name: lambda block, kind=kind: isinstance(block, kind) for name, kind in kinds.items()}
     pages.tests["wordy"] = lambda cell: len(cell.text) > _PROSE
-    pages.filters |= {"kept": _kept, "drawn": _drawn, "marked": _marked}
+    pages.filters |= {"kept": _kept, "drawn": _drawn, "marked": _marked, "count": count, "number": number}
     return pages
 
 
