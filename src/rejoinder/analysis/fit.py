@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.analysis.fit_layout import ADAPTED, CURVE, JUDGE, WITHIN, layout, quantity, text
-from rejoinder.analysis.preferences import apart
 from rejoinder.data.clusters import clusters_of, sorted_clusters
 from rejoinder.data.rated_lines import UNNAMED
 from rejoinder.data.read import lines_of
@@ -101,7 +100,7 @@ def fit(
     """
     sampling = Sampling.checked(resamples, seed)
     loaded = _adaptable(judge)
-    examples, pairs = apart(lines_of(data), "fit")
+    examples, pairs = _apart(lines_of(data))
     task = _of_pairs(loaded, pairs, scale) if pairs else _of_ratings(loaded, examples, scale)
     able = task.adaptable
     rng = sampling.generator("fit", "fit")
@@ -178,6 +177,16 @@ def _adaptable(judge: ScorerLike) -> ViewsJudge:
 
 
 # tasks
+
+
+def _apart(lines: Sequence[Example | Pair]) -> tuple[list[Example], list[Pair]]:
+    """Return the rated lines and the pairs; one of the two lists is empty."""
+    examples = [line for line in lines if isinstance(line, Example)]
+    pairs = [line for line in lines if isinstance(line, Pair)]
+    if examples and pairs:
+        problem = f"a pair of replies, and {examples[0].where or 'another line'} is a single one"
+        raise DataError(problem, "Call fit once for each", where=pairs[0].where)
+    return examples, pairs
 
 
 def _of_ratings(judge: ViewsJudge, examples: Sequence[Example], scale: Scale | None) -> _Task:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from rejoinder.analysis.baselines import most_frequent
 from rejoinder.analysis.preferences_layout import ACCURACY, CHANCE, DIFFERENCE, LENGTH, OF_RATER, layout, text
 from rejoinder.analysis.scored import RATERS
 from rejoinder.data.clusters import sorted_clusters
@@ -25,11 +26,11 @@ from rejoinder.data.rated_lines import UNNAMED, numbered, refuse_duplicates, tit
 from rejoinder.data.read import pairs_of
 from rejoinder.errors import DataError, UsageError
 from rejoinder.estimates import NAN, Estimate, decide, estimate_of
-from rejoinder.example import Choice, Example, Given, Pair
+from rejoinder.example import Choice, Given, Pair
 from rejoinder.report.results import About, Results
 from rejoinder.report.written import pluralize
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore
-from rejoinder.scoring.catalog import ScorerChoice, cards, choose_scorers, load_scorer, load_scorers
+from rejoinder.scoring.catalog import choose_scorers, load_scorer, load_scorers
 from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.unscored import nothing_scored
@@ -134,8 +135,7 @@ def study_pairs(
     scores = scored(loaded, replies, asked_of(choice.scorers, vectors), workers, progress) | scored(baselines, replies)
     loaded |= baselines
     right = {name: _right(loaded[name], scores[name], pairs) for name in loaded}
-    counts = {name: Counter(scores[name].reasons.values()).most_common(1) for name in loaded}
-    reasons = {name: most[0][0] if most else "no reason given" for name, most in counts.items()}
+    reasons = {name: most_frequent(scores[name].reasons.values()) or "no reason given" for name in loaded}
     if not any(np.isfinite(right[name]).any() for name in asked):
         problem = f"none of {len(pairs)} pairs has two scores; most often: {reasons[asked[0]]}"
         raise nothing_scored(f"{asked[0]}: {problem}")
@@ -143,7 +143,17 @@ def study_pairs(
     estimates = tuple(row for part in sets for row in _estimates(part, asked, reasons, sampling))
     about = About(
         data=[_facts(part) for part in sets],
-        scorers=_scorers(loaded, scores, sets, asked, choice),
+        scorers={
+            name: {
+                "kind": scorer.card.kind,
+                "asked": name in asked,
+                "signature": scores[name].signature.fields,
+                "warnings": scores[name].warning_counts,
+                "fitted_on": choice.fitted.get(name, []),
+            }
+            for name, scorer in loaded.items()
+        }
+        | ({FIRST: {"kind": "baseline", "asked": False}} if FIRST in sets[0].right else {}),
         options={"resamples": resamples, "seed": seed, "scorers": asked},
         counts={"lines": len(pairs), "pairs": sum(number_of(part.numbers) for part in sets)},
     )
@@ -152,28 +162,10 @@ def study_pairs(
         command="study",
         estimates=estimates,
         answer=text("answer", estimates, about),
-        warnings=text("warnings", estimates, about, notes),
+        warnings=text("warnings", estimates, about, notes=notes, withheld=choice.withheld),
         about=about,
         layout=layout(estimates, about),
     )
-
-
-def apart(lines: Iterable[Example | Pair], command: str = "study") -> tuple[list[Example], list[Pair]]:
-    """Return the single replies and the pairs among `lines`; one of the two lists is empty.
-
-    Raises:
-        DataError: there are both, or neither.
-    """
-    everything = list(lines)
-    if not everything:
-        raise DataError(f"no line is left to {command}", "Correct the lines that were skipped")
-    examples = [line for line in everything if isinstance(line, Example)]
-    pairs = [line for line in everything if isinstance(line, Pair)]
-    if examples and pairs:
-        other = examples[0].where or "another line"
-        problem = f"a pair of replies, and {other} is a single one; {command} takes pairs or ratings"
-        raise DataError(problem, f"Call {command} once for each", where=pairs[0].where)
-    return examples, pairs
 
 
 # choices
@@ -259,6 +251,7 @@ def _facts(part: _PairSet) -> dict[str, Any]:
         "longer": part.count(part.right[LENGTH] == 1),
         "shorter": part.count(part.right[LENGTH] == 0),
         "empty": part.count(part.decided & empty),
+        "out_of_domain": dict(part.outside),
     }
 
 
@@ -306,29 +299,3 @@ def _questions(name: str, right: FloatArray, of_longer: FloatArray) -> Iterator[
         yield {**labels, "by": "preferred reply", "group": group}, CHANCE, np.where(of_longer == is_longer, right, NAN)
     if name != LENGTH:
         yield {"scorer": name, "statistic": DIFFERENCE, "versus": LENGTH}, 0.0, right - of_longer
-
-
-def _scorers(
-    loaded: Mapping[str, Scorer],
-    scores: Mapping[str, Scores],
-    sets: Sequence[_PairSet],
-    asked: Sequence[str],
-    choice: ScorerChoice,
-) -> dict[str, dict[str, Any]]:
-    """Return the facts about each scorer."""
-    about: dict[str, dict[str, Any]] = {
-        name: {
-            "kind": scorer.card.kind,
-            "asked": name in asked,
-            "signature": scores[name].signature.fields,
-            "warnings": scores[name].warning_counts,
-            "out_of_domain": {part.name: part.outside[name] for part in sets if name in part.outside},
-            "fitted": choice.fitted.get(name, []),
-        }
-        for name, scorer in loaded.items()
-    }
-    if FIRST in sets[0].right:
-        about[FIRST] = {"kind": "baseline", "asked": False}
-    for name, datasets in choice.withheld.items():
-        about[name] = {"kind": cards()[name].kind, "left_out": True, "fitted": datasets}
-    return about

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from rejoinder.analysis.analyses import agreement_word
 from rejoinder.analysis.scored import RATERS
 from rejoinder.estimates import Estimate, Verdict, one, pick
 from rejoinder.report.charts import intervals
@@ -19,34 +20,26 @@ from rejoinder.scoring.noted import noted
 ACCURACY, DIFFERENCE, OF_RATER = "accuracy", "difference of accuracy", "accuracy of one rater"
 LENGTH, CHANCE = "length", 0.5
 _TOTAL = {"statistic": ACCURACY, "by": ""}
-_WORDS = {Verdict.ABOVE: "yes", Verdict.BELOW: "the reverse"}
 _COUNTS = {"ties": "ties", "contexts": "contexts", "votes": "single votes", "longer": "longer preferred"} | {
     "shorter": "shorter preferred",
     "empty": "empty reply",
 }
 
 
-def text(part: str, estimates: Sequence[Estimate], about: About, notes: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the sentences of the answer, the warnings or the notes on how the numbers were computed.
-
-    Args:
-        part: "answer", "warnings" or "made".
-        estimates: all of them.
-        about: data, scorers and options.
-        notes: further sentences.
-    """
-    warnings = {name: facts.get("warnings", {}) for name, facts in about.scorers.items()}
-    outside = [name for name, facts in about.scorers.items() if facts.get("out_of_domain")]
+def text(part: str, estimates: Sequence[Estimate], about: About, **facts: Any) -> tuple[str, ...]:
+    """Return the sentences of a part of the template: "answer", "warnings" or "made"."""
+    outside = [name for data in about.data for name in data["out_of_domain"]]
+    warnings = {name: scorer.get("warnings", {}) for name, scorer in about.scorers.items()}
     return sentences(
         "analysis",
         "preferences",
         part=part,
         estimates=estimates,
         about=about,
-        ranked={facts["dataset"]: _ranked(estimates, about, facts["dataset"]) for facts in about.data},
+        ranked={data["dataset"]: _ranked(estimates, about, data["dataset"]) for data in about.data},
         noted=noted(without_domain(warnings, outside), 2 * about.counts["lines"]),
-        notes=notes,
         advice=advice,
+        **facts,
     )
 
 
@@ -90,8 +83,7 @@ def _section(facts: Mapping[str, Any], rows: Sequence[Estimate], about: About) -
     rater = pick(rows, scorer=RATERS)
 
     def agreement(row: Estimate) -> str:
-        is_baseline = about.scorers[row.scorer]["kind"] == "baseline"
-        return "baseline" if is_baseline else _WORDS.get(row.verdict, str(row.verdict))
+        return "baseline" if about.scorers[row.scorer]["kind"] == "baseline" else agreement_word(row)
 
     def value(row: Estimate) -> str:
         return number(row.value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rejoinder.analysis.analyses import agreement_word
 from rejoinder.data.scales import in_words
 from rejoinder.estimates import Estimate, Verdict, pick
 from rejoinder.report.charts import intervals
@@ -77,7 +78,7 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
         [
             Column("Spearman", {"statistic": "spearman"}),
             Column("Pearson", {"statistic": "pearson"}),
-            Column("agreement", {"statistic": "spearman"}, lambda row: str(row.verdict)),
+            Column("agreement", {"statistic": "spearman"}, agreement_word),
             Column(f"Spearman, {new} - it", {"statistic": "difference of spearman"}),
             Column(f"Pearson, {new} - it", {"statistic": "difference of pearson"}, spare=True),
         ],

@@ -10,6 +10,7 @@ import typer
 
 from rejoinder.cli.common import (
     AsJson,
+    Figures,
     Files,
     Force,
     OnError,
@@ -19,6 +20,7 @@ from rejoinder.cli.common import (
     present,
     progress,
     reporting,
+    require_places,
 )
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, bounds_of, how, on_scale, say_scales
 from rejoinder.cli.places import Writes
@@ -115,6 +117,7 @@ def command(
     force: Force = False,
     seed: Seed = 0,
     as_json: AsJson = False,
+    figures: Figures = None,
     columns: Columns = None,
     input_format: InputFormat = None,
     turns: TurnsFlag = Turns.LAST,
@@ -133,6 +136,7 @@ def command(
     from rejoinder.judges import load_learner
 
     _check_places(out, held_out, force)
+    require_places(None, figures)
     fitting = (components, normalise, over_sample, penalty, penalty_weight, step, epochs, batch)
     learner = load_learner(kind, _request(encoder, view, state, vectors, references, preset, fitting))
     with reporting(on_error) as report_error:
@@ -145,7 +149,9 @@ def command(
         )
     judge.save(out, force=force)
     say_scales(examples, more=f"; the judge answers from {in_words(judge.scale)}")
-    present(results, as_json=as_json, more=f"saved in {out}; score with it: rejoinder score FILE -s {out}")
+    present(
+        results, as_json=as_json, figures=figures, more=f"saved in {out}; score with it: rejoinder score FILE -s {out}"
+    )
 
 
 def _request(
