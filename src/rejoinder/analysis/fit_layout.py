@@ -73,7 +73,6 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
             Column("gain", {"versus": JUDGE}, partial(write, signed=True)),
             Column("lines", {"versus": JUDGE}, lambda estimate: count(estimate.n), spare=True),
         ],
-        title="Before and after, by cross-validation",
         heading="measure",
         in_order=True,
         notes=[f"left out, {reason}: {lines:,}" for reason, lines in about.counts["left_out"].items()],
@@ -83,7 +82,6 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
         points,
         "group",
         [Column(name, {"scorer": ADAPTED}, write)],
-        title="Learning curve",
         heading="fitted on",
         in_order=True,
     )
@@ -106,9 +104,9 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
             caption="The adapted judge, and hollow the judge before; each conversation scored without it.",
         ),
         sections=[
-            Section("Before and after", [table]),
+            Section("Before and after, by cross-validation", [table]),
             Section("Learning curve", [curve("learning-curve", points, xlabel="fitted on", ylabel=name), learned]),
-        ],
+        ][: 2 if points else 1],
         made=[
             f"{lead[2].method}; each conversation is scored by a judge that was adapted to others; "
             f"seed {options['seed']}."

@@ -106,11 +106,11 @@ def study_pairs(
 
     Args:
         data: N pairs in any form that `pairs_of` takes, of which some have a preference.
-        scorers: names, folders of judges, scorer objects or functions; None takes all bundled scorers except judges
+        scorers: names, folders of judges, scorer objects or functions; by default all bundled scorers except judges
             that were fitted on lines of these data sets.
         resamples: number of resamples; 0 gives no intervals.
         seed: of the draws, 0 or more.
-        vectors: file of word vectors for scorers that need them; None takes the bundled ones.
+        vectors: file of word vectors for scorers that need them; by default the bundled ones.
         workers: how many processes score, or "auto", or open `Workers`.
         progress: called during scoring with the number of replies that are done, 2 N for each scorer.
 

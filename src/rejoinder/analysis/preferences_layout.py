@@ -46,6 +46,8 @@ def text(part: str, estimates: Sequence[Estimate], about: About, **facts: Any) -
 def layout(estimates: Sequence[Estimate], about: About) -> Layout:
     """Return the report of a study of pairs."""
     sections = [_section(facts, pick(estimates, dataset=facts["dataset"]), about) for facts in about.data]
+    chart, *blocks = sections[0].blocks
+    sections[0] = sections[0]._replace(blocks=blocks)
     first, made = about.data[0], text("made", estimates, about)
     keys = [KeyFigure(percent(CHANCE), "", "chance", "chooses at random")]
     for lead in _ranked(estimates, about, first["dataset"])[:1]:
@@ -59,6 +61,7 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
     return Layout(
         title=f"Scorers and human choices between two replies: {', '.join(facts['title'] for facts in about.data)}",
         keys=keys,
+        chart=chart if isinstance(chart, Chart) else None,
         sections=[*sections, Section("Data", [table(("data set", "pairs", *_COUNTS.values()), rows)])],
         brief=[*(block for block in tables if "agreement" in block.header), Prose(made)],
         every=[*tables, Prose(made)],
@@ -130,6 +133,6 @@ def _chart(facts: Mapping[str, Any], rows: Sequence[Estimate], about: About) -> 
         marks={"chance": Estimate(value=CHANCE)} | dict(zip(["one rater"], pick(rows, scorer=RATERS), strict=False)),
         apart=[name for name, kind in kinds.items() if kind == "baseline" or not about.scorers[name]["asked"]],
         null=CHANCE,
-        xlabel="Share of pairs in which the preferred reply is chosen",
-        caption=f"Accuracy against human choices on {facts['title']}.",
+        xlabel="Accuracy",
+        caption=f"Share of pairs of {facts['title']} in which the preferred reply is chosen.",
     )

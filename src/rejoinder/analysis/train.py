@@ -127,14 +127,14 @@ def train(
         examples: rated examples, in any form that `examples_of` takes.
         kind: `adem`, `c-adem`, `r-adem`, `autojudge`, or a `panel` of the first three; or a learner, which has encoder,
             options and references already.
-        encoder: texts to vectors, or what `load_encoder` makes it from; None takes averaged word vectors.
-        options: of the fit, such as `FitOptions`; None takes the recipe of the kind.
-        references: how several references count, by the `best` score or by the `mean`; None takes the mean.
+        encoder: texts to vectors, or what `load_encoder` makes it from; by default averaged word vectors.
+        options: of the fit, such as `FitOptions`; by default the recipe of the kind.
+        references: how several references count, by the `best` score or by the `mean`, which is the default.
         scale: lowest and highest possible rating, for ratings that state no scale, and for the judge's answers; None
             leaves it to the examples (see `train_judge`).
         seed: of splits, folds, the order of lines and the draws.
         resamples: of contexts, for the intervals; 100 or more.
-        vectors: file of word vectors for encoder and metrics that read them; None takes the bundled ones.
+        vectors: file of word vectors for encoder and metrics that read them; by default the bundled ones.
         held_out: file to write the test part to, which the judge was not fitted on.
         progress: called with the number of epochs done, `steps` in all.
 
@@ -208,7 +208,7 @@ def cross_validate(
         name: of the new judge.
         manner: how it is fitted, and the seed of folds, fits and draws.
         resamples: of contexts, for the intervals.
-        vectors: file of word vectors for metrics that need them; None takes the bundled ones.
+        vectors: file of word vectors for metrics that need them; by default the bundled ones.
         progress: called with 1 after each of five fits.
     """
     rows = np.unique(np.concatenate([lines.usable[member.name] for member in manner.members]))

@@ -103,7 +103,10 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
             xlabel="Spearman correlation with the ratings",
             caption="The new judge and the scorers that exist already, by cross-validation.",
         ),
-        sections=[Section("Cross-validation", [figures]), Section("How it was fitted", [Prose(absent), *fits])],
+        sections=[
+            Section("Comparison with other scorers", [figures]),
+            Section("How it was fitted", [Prose(absent), *fits]),
+        ],
         brief=[figures if lead.known else None, Prose(absent), *fits, Prose(made)],
         made=made,
     )

@@ -38,8 +38,8 @@ Judge = Annotated[
     typer.Option(
         "-s",
         "--scorer",
-        help="The judge to adapt: rejoinder, plus:smollm2, or the folder of a judge of the kind judge. Default: "
-        "rejoinder, the bundled judge.",
+        help="A scorer, the folder of a judge, column:KEY, command:PROGRAM or openai:URL#MODEL; here rejoinder, "
+        "plus:smollm2 or a judge of the kind judge. Default: rejoinder, the bundled judge.",
         metavar="NAME",
         show_default=False,
     ),

@@ -73,7 +73,7 @@ Kind = Annotated[
     typer.Argument(
         callback=_one_of_the_table,
         metavar="KIND",
-        help="What the judge reads beside the response. "
+        help="What the judge reads, together with the response. "
         + "; ".join(f"{name}: {entry.about.removeprefix(READS)}" for name, entry in LEARNERS.items())
         + ".",
     ),
@@ -87,8 +87,8 @@ HeldOut = Annotated[
 Scale = Annotated[
     str | None,
     typer.Option(
-        help="The lowest and highest rating, or all words in order: where lines state none; the judge "
-        "answers on it. Default: the scale of the ratings; 1,5 where there are several.",
+        help="The lowest and highest rating, or all words in order: for lines that state none; the judge "
+        "answers on it. Default: the scale of the ratings; 1,5 if there are several.",
         metavar="SCALE",
     ),
 ]
