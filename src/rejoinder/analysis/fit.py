@@ -50,17 +50,7 @@ The first quantity decides whether the correction is kept.
 
 
 class _Task(NamedTuple):
-    """What is fitted: "ratings" or "choices".
-
-    Attributes:
-        kind: of the two.
-        adaptable: the judge with the lines that it reads.
-        measure: see `Measure`.
-        datasets: lines of each data set.
-        left_out: lines that nothing is learned from, by reason.
-        scale: of the adapted judge.
-        note: about the clusters, a sentence.
-    """
+    """What is fitted and measured: `kind` is "ratings" or "choices", `left_out` counts lines by reason."""
 
     kind: str
     adaptable: Adaptable
@@ -99,12 +89,15 @@ def fit(
         UsageError: the judge cannot be adapted; a number is out of range.
     """
     sampling = Sampling.checked(resamples, seed)
-    loaded = _adaptable(judge)
+    loaded = judge if isinstance(judge, ViewsJudge) else load_scorer(judge)
+    if not isinstance(loaded, ViewsJudge):
+        name = loaded.card.name
+        raise UsageError(f"{name} cannot be adapted. Use rejoinder, or a judge by rejoinder train judge (-s FOLDER)")
     examples, pairs = _apart(lines_of(data))
     task = _of_pairs(loaded, pairs, scale) if pairs else _of_ratings(loaded, examples, scale)
     able = task.adaptable
     rng = sampling.generator("fit", "fit")
-    # Ten folds; fewer if one would hold fewer than ten lines, which are too few for a correlation.
+    # Ten folds, or fewer if one would hold fewer than ten lines: too few for a correlation.
     folds = folds_of(able.groups, min(FOLDS, max(FEWEST_FOLDS, len(able.groups) // FOLDS)), rng)
     before, after = able.before(), able.left_out(folds, rng)
     progress(1)
@@ -139,13 +132,11 @@ def fit(
         counts={"lines": record["lines"], "contexts": contexts, "left_out": task.left_out},
     )
     seen = sorted(loaded.trained_on & task.datasets.keys())
-    better = "these or others, so its figures are better than on new lines"
-    known = [f"The judge was fitted before on lines of {', '.join(seen)}, {better}."] if seen else []
     return adapted, Results(
         command="fit",
         estimates=estimates,
-        answer=text(estimates, about),
-        warnings=(*known, *filter(None, [task.note])),
+        answer=text("answer", estimates, about),
+        warnings=text("warnings", estimates, about, seen=seen, note=task.note),
         about=about,
         layout=layout(estimates, about),
     )
@@ -163,17 +154,6 @@ def is_kept(gain: Estimate) -> bool:
 def _ends(estimate: Estimate) -> dict[str, float | None]:
     """Return value and interval for the record in the judge's folder."""
     return {name: plain(getattr(estimate, name)) for name in ("value", "low", "high")}
-
-
-def _adaptable(judge: ScorerLike) -> ViewsJudge:
-    """Return the judge if it can be adapted."""
-    loaded = judge if isinstance(judge, ViewsJudge) else load_scorer(judge)
-    if not isinstance(loaded, ViewsJudge):
-        raise UsageError(
-            f"{loaded.card.name} cannot be adapted: only judges of the kind judge can. Name the folder of one "
-            "(-s FOLDER; rejoinder train judge FILE -o FOLDER makes one), or fit a new one: rejoinder train"
-        )
-    return loaded
 
 
 # tasks
@@ -205,7 +185,15 @@ def _of_ratings(judge: ViewsJudge, examples: Sequence[Example], scale: Scale | N
     known = {name: number for number, name in enumerate(dict.fromkeys(names))} | {None: _NO_SYSTEM}
     systems = np.array([known[name] for name in names], dtype=np.int64)
     measure = of_correlations(ratings, sets, sorted_clusters(rated).numbers, systems)
-    return _Task("ratings", able, measure, _datasets(rated), left_out, answer_scale(rated, scale), clusters.note)
+    return _Task(
+        "ratings",
+        able,
+        measure,
+        Counter(line.dataset or NO_SET for line in rated),
+        left_out,
+        answer_scale(rated, scale),
+        clusters.note,
+    )
 
 
 def _of_pairs(judge: ViewsJudge, given: Sequence[Pair], scale: Scale | None) -> _Task:
@@ -220,7 +208,7 @@ def _of_pairs(judge: ViewsJudge, given: Sequence[Pair], scale: Scale | None) -> 
     able = of_choices(judge, pairs, clusters.numbers, lengths)
     left_out = _left_out(able, "pairs with a preferred reply", ties)
     measure = of_shares(lengths, sorted_clusters(pairs).numbers)
-    datasets = _datasets([pair.replies[0] for pair in pairs])
+    datasets = Counter(pair.dataset or NO_SET for pair in pairs)
     return _Task("choices", able, measure, datasets, left_out, judge.scale, clusters.note)
 
 
@@ -245,11 +233,6 @@ def _require_enough(count: int, what: str, left_out: Mapping[str, int]) -> None:
     raise DataError(problem, MAPPED if unread else "Give more; 50 to 500 are recommended")
 
 
-def _datasets(examples: Sequence[Example]) -> Mapping[str, int]:
-    """Return the number of lines of each data set."""
-    return Counter(example.dataset or NO_SET for example in examples)
-
-
 def longer(pair: Pair) -> float:
     """Return 1 if the longer reply is preferred, -1 if the shorter is, 0 if both have the same number of words."""
     first, second = (len(words(reply.response)) for reply in pair.replies)
@@ -262,14 +245,8 @@ def longer(pair: Pair) -> float:
 def of_correlations(ratings: FloatArray, sets: IntArray, contexts: IntArray, systems: IntArray) -> Measure:
     """Return the measure of agreement with [N] ratings inside folds and data sets, so that their levels do not count.
 
-    If lines name several systems, agreement is measured within systems too, where differences between systems do not
-    count. A system has too few lines in a fold for a correlation, so these figures are over all folds.
-
-    Args:
-        ratings: [N].
-        sets: [N] number of each line's data set.
-        contexts: [N] number of each line's cluster.
-        systems: [N] number of each line's system in its data set; -1 for a line that names none.
+    The arrays hold the numbers of each line's data set, cluster and system (-1 without one). If there are several
+    systems, agreement is measured within systems too, over all folds: a fold has too few lines of a system.
     """
 
     def measure(before: FloatArray, after: FloatArray, folds: Rows, sampling: Sampling) -> Iterator[Estimate]:
@@ -292,12 +269,7 @@ def of_correlations(ratings: FloatArray, sets: IntArray, contexts: IntArray, sys
 
 
 def of_shares(lengths: FloatArray, contexts: IntArray) -> Measure:
-    """Return the measure of how often the preferred reply has the higher score; equal scores count half.
-
-    Args:
-        lengths: [N] see `longer`.
-        contexts: [N] number of each pair's cluster.
-    """
+    """Return the measure of how often the preferred reply has the higher score; `lengths` [N] are by `longer`."""
     kinds = {"": np.ones(len(lengths), bool), "longer": lengths > 0, "shorter": lengths < 0}
 
     def measure(before: FloatArray, after: FloatArray, _folds: Rows, sampling: Sampling) -> Iterator[Estimate]:

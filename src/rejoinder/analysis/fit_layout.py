@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from rejoinder.data.scales import in_words
 from rejoinder.estimates import Estimate, Verdict, one, pick
@@ -32,14 +33,15 @@ def _leading(estimates: Sequence[Estimate]) -> list[Estimate]:
     return next((group for group in groups if quantity(group[0]) == f"spearman{WITHIN}" and group[2].known), groups[0])
 
 
-def text(estimates: Sequence[Estimate], about: About) -> tuple[str, ...]:
-    """Return the answer in sentences."""
+def text(part: str, estimates: Sequence[Estimate], about: About, **facts: Any) -> tuple[str, ...]:
+    """Return the sentences of a part of the template: "answer" or "warnings"."""
     lead, is_share = _leading(estimates), about.options["fitted_to"] == "choices"
     points = pick(estimates, by=CURVE)
     write = partial(interval, share=is_share)
     return sentences(
         "analysis",
         "fit",
+        part=part,
         first=estimates[:3],
         lead=lead,
         about=about,
@@ -54,6 +56,7 @@ def text(estimates: Sequence[Estimate], about: About) -> tuple[str, ...]:
         ),
         gain=write(lead[2], signed=True),
         scale=in_words(about.scorers[ADAPTED]["scale"]),
+        **facts,
     )
 
 

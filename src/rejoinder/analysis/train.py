@@ -55,7 +55,7 @@ _FARTHEST = 50  # times the lines that there are; a forecast beyond says only th
 _LEAST_SCORED = 0.9  # share of the lines that an alternative must score
 _DIRECTIONS = {True: 1, False: -1, None: 0}  # 0: the scorer states none
 _STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson")
-_KINDS = {"new judge": "judge", "bundled judge": "judge", "best metric": "metric", "best baseline": "baseline"}
+ROLES = {"new judge": "judge", "bundled judge": "judge", "best metric": "metric", "best baseline": "baseline"}
 
 
 class Lines(NamedTuple):
@@ -72,13 +72,13 @@ class Lines(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A scorer that is compared.
+    """A scorer that is compared; the name of a best metric or baseline is the choice of all ratings together.
 
     Attributes:
-        name: of the scorer; of the best metric and baseline the one that all ratings together would choose.
-        role: "new judge", "bundled judge", "best metric" or "best baseline".
+        name: of the scorer.
+        role: one of `ROLES`.
         values: [N] scores, higher is better; NaN for a line without a score.
-        facts: which scorer each fold `chose`, and whether its scores are `reversed`; `values` are after that.
+        facts: the scorers that were `chosen` by the folds, and whether scores are `reversed` in `values`.
     """
 
     name: str
@@ -88,14 +88,9 @@ class Candidate(NamedTuple):
 
 
 class CrossValidation(NamedTuple):
-    """The outcome of a comparison.
+    """The outcome of a comparison: estimates of the new judge first, facts about scorers, counts, and a sentence.
 
-    Attributes:
-        estimates: correlations of each scorer, the new judge first, and differences of each two; or one estimate
-            without a value, with the reason why there is no comparison.
-        scorers: facts about the scorers that are compared or left out.
-        counts: lines, contexts and so on.
-        note: about the clusters, a sentence.
+    Without a comparison there is one estimate without a value, and with the reason.
     """
 
     estimates: tuple[Estimate, ...]
@@ -207,8 +202,8 @@ def cross_validate(
         lines: encoded for the learners of the `manner`.
         name: of the new judge.
         manner: how it is fitted, and the seed of folds, fits and draws.
-        resamples: of contexts, for the intervals.
-        vectors: file of word vectors for metrics that need them; by default the bundled ones.
+        resamples: see `train`.
+        vectors: see `train`.
         progress: called with 1 after each of five fits.
     """
     rows = np.unique(np.concatenate([lines.usable[member.name] for member in manner.members]))
@@ -240,7 +235,7 @@ def cross_validate(
         return _missing(name, "there is no correlation inside the folds")
     use = recommended(estimates, [candidate.name for candidate in candidates if candidate.role == "best baseline"])
     scorers = {
-        one.name: {"kind": _KINDS[one.role], "role": one.role, "recommended": one.name in use, **one.facts}
+        one.name: {"kind": ROLES[one.role], "role": one.role, "recommended": one.name in use, **one.facts}
         for one in candidates
     }
     scorers |= {missing: {"kind": cards()[missing].kind, "left_out": why} for missing, why in left_out.items()}
@@ -370,16 +365,13 @@ def _best(role: str, columns: Mapping[str, FloatArray], directions: Mapping[str,
 def _choice(
     columns: Mapping[str, FloatArray], directions: Mapping[str, int], lines: Lines, rows: Rows
 ) -> tuple[str, int]:
-    """Return the scorer with the highest Spearman correlation on these rows, and its direction."""
-    found = {name: _agreement(values[rows], lines.at(rows)) for name, values in columns.items()}
+    """Return the scorer with the highest Spearman correlation inside data sets on these rows, and its direction."""
+    found = {}
+    for name, values in columns.items():
+        scored = rows[np.isfinite(values[rows])]
+        part = lines.at(scored)
+        once = Resamples.once(part.contexts)
+        found[name] = float(mean_correlations("spearman", values[scored, None], part.ratings, part.sets, once)[0, 0])
     signs = {name: directions[name] or (-1 if found[name] < 0 else 1) for name in columns}
     best = max(columns, key=lambda name: np.nan_to_num(signs[name] * found[name], nan=-np.inf))
     return best, signs[best]
-
-
-def _agreement(values: FloatArray, lines: Lines) -> float:
-    """Return the Spearman correlation of scores with ratings inside data sets; NaN without one."""
-    scored = np.flatnonzero(np.isfinite(values))
-    inside = lines.at(scored)
-    once = Resamples.once(inside.contexts)
-    return float(mean_correlations("spearman", values[scored, None], inside.ratings, inside.sets, once)[0, 0])
