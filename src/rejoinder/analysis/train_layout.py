@@ -13,7 +13,7 @@ from rejoinder.report.layout import KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About
 from rejoinder.report.sentences import sentences
 from rejoinder.report.tables import Column, Table, pivot, table
-from rejoinder.report.written import count, interval, number
+from rejoinder.report.written import count, number
 
 ROLES = ("new judge", "bundled judge", "best metric", "best baseline")
 
