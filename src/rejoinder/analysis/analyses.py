@@ -143,6 +143,16 @@ def pairs_of_lines(scored: ScoredSet) -> list[Estimate]:
     ]
 
 
+def out_of_domain(scored: ScoredSet) -> list[Estimate]:
+    """Return the share of scored replies that are out of the domain of each scorer that has one."""
+    about = {"statistic": "share out of domain"}
+    return [
+        Estimate(value=share.outside / share.scored, **scored.about(name, scored.rows(name), n=share.scored, **about))
+        for name, share in scored.shares.items()
+        if share.scored
+    ]
+
+
 def _ranked(scored: ScoredSet) -> Iterator[tuple[str, IntArray, FloatArray, FloatArray]]:
     """Yield each scorer with the lines that it scores, their scores and their ratings.
 
@@ -339,11 +349,11 @@ def scorers_table(estimates: list[Estimate]) -> Table | None:
         ],
         title="Scorers",
         caption="Agreement with human ratings line by line. [low, high]: 95 % interval from resampled contexts. By "
-        "chance: where 95 % of scorers that are unrelated to the ratings fall on the same lines. Within systems: mean of "
+        "chance: where 95 % of scorers fall that are unrelated to the ratings. Within systems: mean of "
         "the correlations within each system. Without copies: over responses that equal no reference. Over systems: of "
         "their means. Soft pairs: how similar scores and ratings are in their certainty about which of two systems is "
-        "better; 0.5 is chance. Pairs: share of pairs of responses in the order of the ratings, ties calibrated. Group: "
-        "a new one begins where all above are significantly ahead of all below, by Pearson and by Spearman.",
+        "better; 0.5 is chance. Pairs: share of pairs of responses in the order of the ratings, ties calibrated. "
+        "Group: a new one begins where all above are significantly ahead of all below, by Pearson and by Spearman.",
     )
 
 
@@ -363,10 +373,8 @@ def raters_table(estimates: list[Estimate]) -> Table | None:
         "ICC(1,k)": "reliability of the mean rating, ICC(1,k)",
         "ICC(1)": "reliability of one rating, ICC(1)",
     }
-    rows = [
-        replace(row, statistic="value", group=names[row.statistic])
-        for row in pick(estimates, scorer=RATERS, statistic=names)
-    ]
+    own = pick(estimates, scorer=RATERS, statistic=names)
+    rows = [replace(row, statistic="value", group=names[row.statistic]) for row in own]
     rows.sort(key=lambda row: list(names.values()).index(row.group))
     value = [Column("value", {"statistic": "value"}), Column("n", {"statistic": "value"}, lambda row: count(row.n))]
     return pivot(rows, "group", value, title="Raters", heading="figure", in_order=True)
@@ -403,6 +411,7 @@ ANALYSES: tuple[tuple[Analysis, TableOf | None], ...] = (
     (without_copies, None),
     (by_chance, None),
     (pairs_of_lines, None),
+    (out_of_domain, None),
     (raters, raters_table),
     (contrasts, contrasts_table),
     (systems, systems_table),

@@ -12,6 +12,7 @@ from rejoinder.analysis.pooled import OVER_SETS, SAME_LINES, sets_of
 from rejoinder.analysis.scored import ScoredSet
 from rejoinder.data.rated import FEWEST_EQUAL, equal_scores
 from rejoinder.estimates import Estimate, one, pick
+from rejoinder.report.results import About
 from rejoinder.report.sentences import sentences
 from rejoinder.scorer import OUT_OF_DOMAIN
 
@@ -44,7 +45,8 @@ def answer(scored: ScoredSet, estimates: Sequence[Estimate], scorers: Scorers) -
     facts: dict[str, Any] = {"lead": None, "same_lines": None}
     if rows:
         lead = rows[0].scorer
-        gaps = [row for row in pick(estimates, dataset=scored.name) if row.versus and lead in (row.scorer, row.versus)]
+        gaps = pick(estimates, dataset=scored.name, scorer=scored.compared, versus=scored.compared)
+        gaps = [row for row in gaps if lead in (row.scorer, row.versus)]
         pearson = {
             row.versus if row.scorer == lead else row.scorer: row
             for row in pick(gaps, statistic="difference of pearson")
@@ -86,22 +88,20 @@ def answer(scored: ScoredSet, estimates: Sequence[Estimate], scorers: Scorers) -
     )
 
 
-def warnings(
-    sets: Sequence[ScoredSet], estimates: Sequence[Estimate], scorers: Scorers, **facts: Any
-) -> tuple[str, ...]:
+def warnings(sets: Sequence[ScoredSet], estimates: Sequence[Estimate], about: About, **facts: Any) -> tuple[str, ...]:
     """Return what to know before you trust the answer.
 
     Args:
         sets: the data sets, and then their pool if there is one.
         estimates: of all of them.
-        scorers: what is known of each.
-        facts: `facts_warning`, `shared_ids`, `withheld`, `replies`.
+        about: data and scorers.
+        facts: `facts_warning`, `shared_ids`, `withheld`.
     """
     whole, members = sets[-1], [scored for scored in sets if not scored.members]
     equal = {name: sum(equal_scores(own.scores[name], own.rated.ratings) for own in members) for name in whole.asked}
     counted: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
     for name in whole.asked:
-        for text, count in scorers[name]["warnings"].items():
+        for text, count in about.scorers[name]["warnings"].items():
             if name not in whole.outside or text != OUT_OF_DOMAIN:  # else its share is reported already
                 counted[-count, text].append(name)
     return sentences(
@@ -110,7 +110,8 @@ def warnings(
         equal={name: count for name, count in equal.items() if count >= FEWEST_EQUAL},
         rows=ranked(whole, estimates),
         kinds=whole.kinds,
-        scorers=scorers,
+        scorers=about.scorers,
+        replies=about.counts["examples"],
         clusters=list(dict.fromkeys(scored.rated.note for scored in sets if scored.rated.note)),
         counted=sorted(counted.items()),
         **facts,

@@ -16,6 +16,7 @@ from rejoinder.estimates import Estimate, one, pick
 from rejoinder.report.charts import intervals, scatter
 from rejoinder.report.layout import Block, Case, Cases, Chart, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About
+from rejoinder.report.sentences import sentences
 from rejoinder.report.tables import Column, Table, pivot, table
 from rejoinder.report.written import count, interval, number, p_value, pluralize
 from rejoinder.stats.correlation import CORRELATIONS
@@ -66,7 +67,7 @@ def layout(study: Measured) -> Layout:
         ],
         brief=brief,
         every=[*brief, *(agreement_table(study, scored, level) for scored, level in levels)],
-        made=[made(study), *notes(study)],
+        made=[*sentences("analysis", "study_made", options=study.about.options), *notes(study)],
     )
 
 
@@ -246,7 +247,15 @@ def agreement_table(study: Measured, scored: ScoredSet, level: str) -> Table | N
 
 def data_table(study: Measured) -> Table:
     """Return what the rated lines of each data set are."""
-    header = ("data set", "rated", "contexts", "systems", "with reference", "copies of a reference", "scale")
+    header: tuple[str, ...] = (
+        "data set",
+        "rated",
+        "contexts",
+        "systems",
+        "with reference",
+        "copies of a reference",
+        "scale",
+    )
     header += ("mean rating", "standard deviation", "words in a response")
     rows = [
         (
@@ -264,35 +273,18 @@ def data_table(study: Measured) -> Table:
 # notes
 
 
-def notes(study: Measured) -> list[str]:
+def notes(study: Measured) -> tuple[str, ...]:
     """Return what the tables were computed on: the lines, and which scorers left some unscored."""
-    counts, copies = study.about.counts, ""
-    if counts["copies"]:
-        kept = "left out" if study.about.options["drop_copies"] else "included"
-        copies = f"; {pluralize(counts['copies'], 'response')} equal to a reference {'is' if counts['copies'] == 1 else 'are'} {kept}"
-    unscored: dict[str, list[str]] = {}
+    rows = pick(study.estimates, level=study.whole.level, statistic="pearson", scorer=study.whole.asked)
+    unscored: dict[tuple[int, str], list[str]] = {}
     for name in study.whole.asked:
         about = study.about.scorers[name]
-        if about["unscored"] in (0, counts["rated"]):
-            continue
-        text = f"{about['unscored']:,} of {counts['rated']:,} rated lines without a score, most often: {about['unscored_reason']}"
-        unscored.setdefault(text, []).append(name)
-    asked = pick(study.estimates, level=study.whole.level, statistic="pearson", scorer=study.whole.asked)
-    missing = missing_values(asked) if study.pool is None else []
-    return [
-        *(f"{text}." for text in missing),
-        f"{pluralize(counts['examples'], 'line')}, {counts['rated']:,} of them rated and used{copies}.",
-        *(f"{text} ({', '.join(names)})." for text, names in unscored.items()),
-    ]
-
-
-def made(study: Measured) -> str:
-    """Return how the numbers were computed."""
-    options = study.about.options
-    return (
-        f"Ratings in “{options['dimension']}” are means over raters. Intervals: 95 % expanded percentile intervals over "
-        f"{options['resamples']:,} resamples of whole contexts, seed {options['seed']}; expanded: the fewer contexts, the "
-        "further out the quantiles (Hesterberg 2015). Verdicts: beyond the chance band of as many scorers (Holm, 5 %), "
-        "with an interval that excludes 0. Correlations over all lines of a data set mix differences between systems "
-        "with differences within them."
+        unscored.setdefault((about["unscored"], about["unscored_reason"]), []).append(name)
+    return sentences(
+        "analysis",
+        "study_notes",
+        missing=[] if study.pool else missing_values(rows),
+        unscored=unscored,
+        counts=study.about.counts,
+        options=study.about.options,
     )

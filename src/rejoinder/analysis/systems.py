@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rejoinder.analysis.scored import RATERS, ScoredSet
@@ -47,8 +49,13 @@ def systems(scored: ScoredSet) -> list[Estimate]:
                 estimates.append(Estimate(**scored.about(scorer, usable, value=float(values[usable].mean()), **about)))
         again = scored.sampling.generator(rated.name, "systems")  # the same swaps for every scorer
         soft = soft_pairwise_accuracy(_by_context(values[known], places, contexts), ratings, again, swaps)
-        about = {"level": "system", "statistic": "soft pairwise accuracy", "method": f"{swaps} swaps", "n": soft.n}
-        estimates.append(estimate_of(soft, **scored.about(scorer, known[np.isfinite(values[known])], **about)))
+        soft_about: dict[str, Any] = {
+            "level": "system",
+            "statistic": "soft pairwise accuracy",
+            "method": f"{swaps} swaps",
+            "n": soft.n,
+        }
+        estimates.append(estimate_of(soft, **scored.about(scorer, known[np.isfinite(values[known])], **soft_about)))
     return estimates
 
 
@@ -71,8 +78,8 @@ def systems_table(estimates: list[Estimate]) -> Table | None:
             ),
         ],
         title="Systems",
-        caption="Mean rating and mean scores of the systems, the best by human ratings first. Systems of one group do not "
-        "differ significantly (paired permutation over contexts, 5 %).",
+        caption="Mean rating and mean scores of the systems, the best by human ratings first. Systems of one group do "
+        "not differ significantly (paired permutation over contexts, 5 %).",
     )
 
 
