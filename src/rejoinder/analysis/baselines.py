@@ -155,7 +155,7 @@ def _with_any(scores: Mapping[str, Scores]) -> dict[str, Scores]:
     return {name: found for name, found in scores.items() if found.scored.any()}
 
 
-def _require_scores(scores: Mapping[str, Scores], n: int) -> None:
+def _require_scores(scores: Mapping[str, Any], n: int) -> None:
     """Raise unless all of these are `Scores` of `n` examples."""
     for name, found in scores.items():
         if not isinstance(found, Scores):
