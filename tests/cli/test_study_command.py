@@ -79,8 +79,8 @@ def test_every_format_has_the_answer_and_figures_are_drawn(run: Run, tmp_path: P
 
 
 def test_a_place_that_cannot_take_the_study_is_refused_before_any_work(run: Run, tmp_path: Path) -> None:
-    for place in ("a.pdf", "gone/a.html"):
-        assert run("study", tmp_path / "no.jsonl", "-o", tmp_path / place).code == 2
+    for place, code in (("a.pdf", 2), ("gone/a.html", 7)):
+        assert run("study", tmp_path / "no.jsonl", "-o", tmp_path / place).code == code
 
 
 def test_options_of_ratings_are_refused_for_pairs(run: Run, tmp_path: Path) -> None:
@@ -243,12 +243,14 @@ def test_too_little_to_learn_from(run: Run, tmp_path: Path) -> None:
     assert (ran.code, ran.out) == (4, "") and ran.err.startswith(f"rejoinder: {tmp_path}/b.csv: no such file. ")
 
 
-def test_the_call_on_the_page_reads_the_file_as_this_one_did(run: Run, tmp_path: Path) -> None:
+def test_the_page_prints_the_command_line(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, page = tmp_path / "odd.csv", tmp_path / "page.html"
     rows = [f"what {number}?,{'yes ' * (1 + number % 5)},{1 + number % 5}" for number in range(40)]
     path.write_text("\n".join(["asked so,told so,liked", *rows, "and this?,no,9", ""]), encoding="utf-8")
     given = ("--map", "context=asked so,response=told so,rating=liked", "--scale", "1,5", "--on-error", "skip")
-    done = run("study", path, "-s", "length", *given, "--resamples", "100", "-o", page)
+    call = ("study", path, "-s", "length", *given, "--resamples", "100", "-o", page)
+    monkeypatch.setattr("sys.argv", ["rejoinder", *map(str, call)])
+    done = run(*call)
     assert done.code == 0, done.err
     text = unescape(page.read_text(encoding="utf-8"))
-    assert "--map 'context=asked so,response=told so,rating=liked' --on-error skip" in text
+    assert "--map 'context=asked so,response=told so,rating=liked' --scale 1,5 --on-error skip" in text

@@ -133,9 +133,8 @@ def test_a_study_says_which_rated_lines_have_no_score(run: Run, tmp_path: Path) 
         out = run("study", tmp_path / "de.csv", "-s", "column:gpt", "-s", "length", "--resamples", "100", *every).out
         assert f"3 of 7 rated lines without {said}" in " ".join(out.split())
     found = json.loads(run("study", tmp_path / "de.csv", "-s", "column:gpt", "--json", "--resamples", "100").out)
-    assert found["unscored"] == {
-        "column:gpt": '3 of 7 rated lines without a score, most often: "gpt" is text, not a finite number'
-    }
+    about = found["scorers"]["column:gpt"]
+    assert (about["unscored"], about["unscored_reason"]) == (3, '"gpt" is text, not a finite number')
 
 
 def test_a_column_that_no_line_has(run: Run, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def command(
     systems, tests between scorers, the effect of length, the systems, and the lines on which scorers and raters differ
     most.
     """
-    import rejoinder
+    from rejoinder.analysis.study import study
     from rejoinder.data.read import read_lines
 
     require_places(out, figures)
@@ -99,7 +99,7 @@ def command(
     elif scale is not None:
         raise UsageError(f"--scale is for ratings, and {pair.where} is a pair. Omit it")
     with workers(count, ray) as pool, progress("scoring", _total(scorers or None, lines)) as advance:
-        results = rejoinder.study(
+        results = study(
             lines,
             scorers or None,
             dimension=dimension,

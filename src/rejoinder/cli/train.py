@@ -163,7 +163,7 @@ def _request(
     preset: Preset | None,
     fitting: Sequence[Any],
 ) -> Choices:
-    """What is asked of the learner; `fitting` are the values of the flags that `FITTING` names."""
+    """Return the choices of the user; `fitting` are the values of the flags that `FITTING` names."""
     from rejoinder.judges.learner import Choices
 
     return Choices(
@@ -178,7 +178,7 @@ def _request(
 
 
 def _options(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """How to fit, as far as flags say it."""
+    """Return the options of the fit that flags set."""
     from rejoinder.errors import UsageError
 
     given = {name: getattr(value, "value", value) for name, value in asked.items() if value is not None}

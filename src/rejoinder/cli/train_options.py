@@ -118,7 +118,7 @@ Normalised = Annotated[
 Repeated = Annotated[
     OverSample | None,
     typer.Option(
-        help="Repeat training lines so that length tells nothing: by words, or as the release does, which leaves out "
+        help="Repeat training lines so that length predicts nothing: by words, or as the release does, which leaves out "
         "responses of under 16 and over 135 characters. Default: none.",
         rich_help_panel=_FITTING,
     ),
@@ -126,7 +126,7 @@ Repeated = Annotated[
 Norm = Annotated[
     Penalty | None,
     typer.Option(
-        help="Norm of the matrices held against them: of ADEM's release (default), its paper, or its first version.",
+        help="Norm of the matrices that is the penalty: of ADEM's release (default), its paper, or its first version.",
         rich_help_panel=_FITTING,
     ),
 ]
