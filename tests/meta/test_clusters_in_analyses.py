@@ -13,7 +13,6 @@ import pytest
 import rejoinder
 from rejoinder.example import Example, Pair
 from rejoinder.judges.conversations import conversations
-from rejoinder.meta.preferences import study_pairs
 from rejoinder.analysis.quality import quality
 from rejoinder.scorer import Scores, Signature
 
@@ -77,7 +76,7 @@ def test_all_analyses_see_the_same_clusters() -> None:
         Pair((line, Example((), f"other {place}", line.references)), 0, id=str(place))
         for place, line in enumerate(lines)
     ]
-    results = study_pairs(pairs, ["length"], resamples=100).results
+    results = rejoinder.study(pairs, ["length"], resamples=100).estimates
     assert {row.contexts for row in results if row.n} == {REFERENCES}
 
 

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pytest
 
 from conftest import Run
 from judges_of_domain import DOMAIN, NarrowJudge, replies
-from rejoinder.example import Choice, Example, Pair
-from rejoinder.meta import compare, study_pairs
+from rejoinder.example import Example
+from rejoinder.integrations.pytest_plugin import assert_reply_quality
+from rejoinder.meta import compare
 from rejoinder.scoring.domain import domain_share, out_of_domain
-from rejoinder.meta.preference_results import PairStudy, Preference
+from rejoinder.meta.quality import quality
+from rejoinder.meta.quality_answer import answer
 from rejoinder.documents.compare import comparison
 from rejoinder.documents.html import html
-from rejoinder.documents.preferences import preferences
 from rejoinder.documents.terminal import terminal
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Scores, Signature, run
 
@@ -209,70 +209,3 @@ def test_compare_of_long_markdown_answers_ends_the_gate_with_exit_6(run: Run, tm
 
 def _drawings(page: str) -> list[str]:
     return re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL)
-
-
-# study of preference pairs
-
-
-def pairs(outside: int, dataset: str | None = None) -> list[Pair]:
-    """60 pairs; in five of six the reply with the higher number is preferred. `outside` first replies are odd."""
-    rng = np.random.default_rng(1)
-    lines = []
-    for place in range(60):
-        preferred = int(rng.integers(2))
-        higher = preferred if place % 6 else 1 - preferred
-        texts = [f"{5 if side == higher else 2} {'word ' * int(rng.integers(1, 9))}" for side in (0, 1)]
-        texts[0] += "support" * (place < outside)
-        first, second = (
-            Example((f"{dataset} {place}",), text, id=f"{dataset}{place}/{side}", dataset=dataset)
-            for side, text in enumerate(texts)
-        )
-        choice: Choice = 1 if preferred else 0
-        lines.append(Pair((first, second), choice, votes=(0, 1, 1), id=f"{dataset}{place}"))
-    return lines
-
-
-def accuracy(study: PairStudy, scorer: str, dataset: str = "all") -> Preference:
-    (row,) = (one for one in study.rows(dataset) if one.scorer == scorer)
-    return row
-
-
-def test_a_study_of_pairs_counts_both_replies() -> None:
-    found = study_pairs(pairs(13), [NarrowJudge()], resamples=200)
-    row = accuracy(found, "narrow")
-    assert (row.verdict, round(row.value, 2)) == ("out of domain", 0.83) and math.isnan(row.p_adjusted)
-    assert "13 of 120 replies" in found.answer[0] and found.answer[1] == FACTS_NOT_CHECKED
-    assert not any("narrow agrees" in sentence or "narrow takes" in sentence for sentence in found.answer)
-    document = preferences(found)
-    shown = terminal(document, 200)
-    assert re.search(r"narrow +60 +0\.833 .* out of domain", shown)
-    assert not any("narrow" in figure.what for figure in document.keys)
-    assert not any(">narrow<" in drawing for drawing in _drawings(html(document)))
-    few = study_pairs(pairs(12), [NarrowJudge()], resamples=200)
-    assert accuracy(few, "narrow").verdict == "above"
-    assert few.answer[0].startswith("narrow agrees with people's choices") and few.answer[1] == FACTS_NOT_CHECKED
-
-
-def test_a_study_of_pairs_says_baseline_and_other_measure_in_place_of_a_verdict() -> None:
-    for scorers in list[list[Any]]([[NarrowJudge()], [NarrowJudge(), "length"], ["length"]]):
-        shown = terminal(preferences(study_pairs(pairs(0), scorers, resamples=100)), 200)
-        assert re.search(r"length +60 .* baseline\n", shown)
-        assert re.search(r"one person +60 .* \(other measure\)\n", shown)
-
-
-def test_a_study_of_pairs_names_the_scorer_that_can_judge() -> None:
-    wide = NarrowJudge("wide", domain="", unread=())
-    found = study_pairs(pairs(60), [NarrowJudge(), wide], resamples=200)
-    assert found.answer[0].startswith("wide agrees with people's choices")
-    assert found.answer[1] == f"narrow: {FACTS_NOT_CHECKED}" and "60 of 120 replies" in found.answer[2]
-    assert accuracy(found, "wide").p_adjusted == accuracy(found, "wide").p, "no scorer but this one was tried"
-    with_baseline = study_pairs(pairs(60), [NarrowJudge(), "length"], resamples=200)
-    assert "60 of 120 replies" in with_baseline.answer[0]
-
-
-def test_a_study_of_pairs_judges_each_data_set_by_its_own_share() -> None:
-    found = study_pairs([*pairs(0, "a"), *pairs(60, "b")], [NarrowJudge()], resamples=200)
-    assert accuracy(found, "narrow", "a").verdict == "above"
-    assert accuracy(found, "narrow", "b").verdict == "out of domain"
-    assert list(found.to_dict()["out_of_domain"]) == ["b"]
-    assert sum(FACTS_NOT_CHECKED in sentence for sentence in found.answer) == 1
