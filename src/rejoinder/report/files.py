@@ -11,20 +11,20 @@ from rejoinder.data.outputs import atomic_file, require_place
 from rejoinder.data.write import open_writer, write_csv
 from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.estimates import Estimate, rows
-from rejoinder.report.results import Results
+from rejoinder.report.record import Record
 
 LINES = ".jsonl"
 COLUMNS = list(Estimate.__dataclass_fields__)
 
 
-def csv_text(results: Results) -> str:
+def csv_text(results: Record) -> str:
     """Return a row for each estimate, the same columns for every command."""
     out = io.StringIO()
     write_csv(rows(results.estimates), COLUMNS, out)
     return out.getvalue()
 
 
-def save(results: Results, path: Path, command_line: str = "") -> None:
+def save(results: Record, path: Path, command_line: str = "") -> None:
     """Write results to `path`, whole or not at all.
 
     Raises:
@@ -43,7 +43,7 @@ def save(results: Results, path: Path, command_line: str = "") -> None:
         partial.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
-def _rendered(results: Results, suffix: str, command_line: str) -> str:
+def _rendered(results: Record, suffix: str, command_line: str) -> str:
     """Return results as text in the format that a suffix names."""
     if suffix in (".csv", ".json"):
         return csv_text(results) if suffix == ".csv" else results.to_json()
