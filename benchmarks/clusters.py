@@ -49,7 +49,7 @@ def main(files: list[str]) -> None:
     for _ in range(DRAWS["study"]):
         lines, scores = lines_of(rng)
         found = rejoinder.study(lines, {"given": Scores(scores, {}, Signature({"scorer": "given"}))}, resamples=200)
-        (row,) = (row for row in found.agreements if row.statistic == "pearson" and row.level == "turn")
+        row = found.one(scorer="given", statistic="pearson", level="turn")
         missed += not row.low <= 0 <= row.high
     print(f"study: {missed} of {DRAWS['study']} intervals of Pearson miss 0")
     held = 0

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 
 from performance_systems import ALONE, RIVALS, Make
 
+from rejoinder.estimates import Estimate
 from rejoinder.example import Example
-from rejoinder.stats.figure import Figure
 
 RESULT = Path(__file__).parents[1] / "docs" / "results" / "performance.md"
 JUDGED = "how good a reply is"
@@ -45,15 +45,15 @@ class Found(NamedTuple):
         start: seconds from the start of its process to its first score.
     """
 
-    rate: Figure
-    times: Figure
+    rate: Estimate
+    times: Estimate
     memory: float
-    start: Figure
+    start: Estimate
 
 
-def told(values: Sequence[float]) -> Figure:
+def told(values: Sequence[float]) -> Estimate:
     """What rounds come to."""
-    return Figure(value=statistics.median(values), low=min(values), high=max(values), n=len(values), method=METHOD)
+    return Estimate(value=statistics.median(values), low=min(values), high=max(values), n=len(values), method=METHOD)
 
 
 def say(what: str) -> None:
@@ -145,7 +145,7 @@ def raced(task: str, systems: Mapping[str, Make], count: int, rounds: int, opene
     }
 
 
-def in_turns(one: Callable[[], Any], other: Callable[[], Any], rounds: int) -> Figure:
+def in_turns(one: Callable[[], Any], other: Callable[[], Any], rounds: int) -> Estimate:
     """How many times as long the other takes."""
     ratios = []
     for turn in range(rounds + 1):
@@ -159,7 +159,7 @@ def in_turns(one: Callable[[], Any], other: Callable[[], Any], rounds: int) -> F
     return told(ratios)
 
 
-def retrieval(rounds: int) -> Figure:
+def retrieval(rounds: int) -> Estimate:
     """How many times as long brute force takes for one context after the other."""
     from retrieval_speed import dual_sides
 
@@ -173,7 +173,7 @@ def retrieval(rounds: int) -> Figure:
     return in_turns(partial(searched, "dual encoder, one by one"), partial(searched, "brute force"), rounds)
 
 
-def sampling(rounds: int) -> Figure:
+def sampling(rounds: int) -> Estimate:
     """How many times as long top-p takes where the vocabulary is sorted."""
     import torch
 
@@ -189,7 +189,7 @@ def sampling(rounds: int) -> Figure:
     return in_turns(lambda: nucleus(probabilities, 0.9), by_sorting, rounds)
 
 
-def single(rounds: int) -> Figure:
+def single(rounds: int) -> Estimate:
     """Milliseconds that the judge takes for one example, the median of each round."""
     from judge_speed import judged, latencies
 
@@ -198,7 +198,7 @@ def single(rounds: int) -> Figure:
     return told([statistics.median(latencies(judged, list(islice(examples, SINGLE)))) for _ in range(rounds)])
 
 
-def started(arguments: Sequence[str], rounds: int) -> Figure:
+def started(arguments: Sequence[str], rounds: int) -> Estimate:
     """Seconds that Python takes with these arguments, start to end.
 
     Raises:

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from performance_systems import ALONE, RIVALS
 
-from rejoinder.estimates import estimate_of
+from rejoinder.estimates import Estimate, estimate_of
 from rejoinder.report import markdown
 from rejoinder.report.layout import Prose, Section
 from rejoinder.report.made import Made, today
 from rejoinder.report.tables import Table, table
 from rejoinder.report.written import interval, number
-from rejoinder.stats.figure import Figure
 from rejoinder.version import __version__
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ class Demand(NamedTuple):
     """
 
     what: str
-    figure: Figure
+    figure: Estimate
     limit: float
     most: bool = False
     digits: int = 2
@@ -49,7 +48,7 @@ class Demand(NamedTuple):
         return self.figure.value <= self.limit if self.most else self.figure.value >= self.limit
 
 
-def page(found: Tasks, measured: Mapping[str, Figure], asked: Mapping[str, Any], command: str) -> str:
+def page(found: Tasks, measured: Mapping[str, Estimate], asked: Mapping[str, Any], command: str) -> str:
     """Return the page in Markdown; it shows the figure `PLOT` of `plot`."""
     demands = demands_of(found, measured)
     short = [one.what for one in demands if not one.kept]
@@ -84,7 +83,7 @@ _HOW = (
 )
 
 
-def demands_of(found: Tasks, measured: Mapping[str, Figure]) -> list[Demand]:
+def demands_of(found: Tasks, measured: Mapping[str, Estimate]) -> list[Demand]:
     """What is asked, line by line."""
     shared, (classic,) = found["shared counts"], found["all together"].values()
     together = shared["BLEU-1 to -4 together"].times

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rejoinder.estimates import Estimate
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.bilinear.judge import TERMS
 from rejoinder.scorer import Advance, FloatArray, ignore
-from rejoinder.stats.correlation import OverParts
 from rejoinder.stats.splits import fold_groups
 from research.asked import Asked, Takes
 from research.encodings import Encoding, Prepared, prepared_for
@@ -54,10 +54,10 @@ class Row(NamedTuple):
     """
 
     name: str
-    pearson: OverParts
-    spearman: OverParts
-    error: OverParts
-    within: OverParts
+    pearson: Estimate
+    spearman: Estimate
+    error: Estimate
+    within: Estimate
 
 
 class Fold(NamedTuple):
@@ -72,8 +72,8 @@ class Fold(NamedTuple):
 
     name: str
     lines: int
-    pearson: OverParts
-    spearman: OverParts
+    pearson: Estimate
+    spearman: Estimate
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from rejoinder.assets import DOMAIN
 from rejoinder.data.dialogues import read_dialogues
 from rejoinder.data.read import read, read_pairs
 from rejoinder.errors import MissingAsset
+from rejoinder.estimates import Estimate
 from rejoinder.example import Example
 from rejoinder.judges.domain import FormRule, bundled_rule, flagged_by_notes, forms_of, write_rule
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.figure import Figure
 from rejoinder.stats.shares import share_of_clusters
 from rejoinder.text.normalize import visible
 from research.asked import CORPORA, JUDGEMENTS, PREFERENCES, Asked, files_of
@@ -105,7 +105,7 @@ class Row(NamedTuple):
     name: str
     role: str
     replies: int
-    flagged: Figure
+    flagged: Estimate
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ def row_of(name: str, role: str, examples: Iterable[Example], rule: FormRule) ->
     """The share of replies that the rule or a note places out of domain; empty replies are left out."""
     replies = [example for example in examples if visible(example.response)]
     if not replies:
-        return Row(name, role, 0, Figure(value=float("nan")))
+        return Row(name, role, 0, Estimate(value=float("nan")))
     flagged = rule.outside(replies) | flagged_by_notes(replies)
     contexts: dict[tuple[str, ...], int] = {}
     clusters = [contexts.setdefault(example.context or (example.response,), len(contexts)) for example in replies]

@@ -6,30 +6,30 @@ Shapes: N lines, S splits, A appearances (a line in the test part of a split), G
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.estimates import Estimate
 from rejoinder.judges.learner import Rows
-from rejoinder.meta import Study
-from rejoinder.meta.agreement import Agreement
+from rejoinder.report.results import Results
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.correlation import (
+    CORRELATIONS,
     FEWEST,
-    OverParts,
     Statistic,
     columns,
     mean_correlation,
     mean_over_parts,
     pearson,
 )
-from rejoinder.stats.figure import Figure
 from rejoinder.stats.permutation import paired_permutations
 from rejoinder.stats.resamples import Resamples, Sampling, percentile_interval, renumbered
 from research.material import Material
 
+T = TypeVar("T", bound=Estimate)
 RESAMPLES = 1000
 STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson")
 
@@ -70,25 +70,25 @@ class Figures:
     resamples: Resamples
     seed: int
 
-    def correlation(self, statistic: Statistic, scores: FloatArray, where: Appearances) -> OverParts:
+    def correlation(self, statistic: Statistic, scores: FloatArray, where: Appearances) -> Estimate:
         """The mean over splits of the correlation of `scores` [S, N] with people."""
         rows, parts = where
         values = scores[parts, rows]
         return mean_correlation(statistic, values, self.material.ratings[rows], parts, self.resamples.at(rows))
 
-    def both(self, scores: FloatArray, where: Appearances) -> tuple[OverParts, OverParts]:
+    def both(self, scores: FloatArray, where: Appearances) -> tuple[Estimate, Estimate]:
         """Spearman and Pearson."""
         spearman, pearson_ = (self.correlation(statistic, scores, where) for statistic in STATISTICS)
         return spearman, pearson_
 
-    def within(self, statistic: Statistic, scores: FloatArray, where: Appearances) -> OverParts:
+    def within(self, statistic: Statistic, scores: FloatArray, where: Appearances) -> Estimate:
         """The mean over splits and data sets of the correlation inside a set: what set a line is from does not help."""
         rows, parts = where
         _, sets = np.unique(self.material.datasets[rows], return_inverse=True)
         values, cells = scores[parts, rows], parts * (sets.max() + 1) + sets
         return mean_correlation(statistic, values, self.material.ratings[rows], cells, self.resamples.at(rows))
 
-    def error(self, scores: FloatArray, where: Appearances) -> OverParts:
+    def error(self, scores: FloatArray, where: Appearances) -> Estimate:
         """The mean over splits of the mean absolute error."""
         rows, parts = where
         errors = np.abs(scores[parts, rows] - self.material.ratings[rows])
@@ -97,7 +97,7 @@ class Figures:
 
     def versus(
         self, statistic: Literal["pearson", "spearman"], first: FloatArray, second: FloatArray, where: Appearances
-    ) -> Figure:
+    ) -> Estimate:
         """Whether `first` agrees better with people than `second`, both [S, N], on the lines that both score."""
         rows, parts = where
         both = np.stack([first[parts, rows], second[parts, rows]], axis=1)
@@ -124,8 +124,13 @@ class Figures:
         return _of_systems(labels.tolist(), groups, values, ratings, self.resamples.at(rows))
 
 
+def extended(kind: type[T], estimate: Estimate, **more: Any) -> T:
+    """Return a record of a `kind` derived from `Estimate`, with `more` fields."""
+    return kind(**{**{each.name: getattr(estimate, each.name) for each in fields(Estimate)}, **more})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OfSystems(Figure):
+class OfSystems(Estimate):
     """Pearson's correlation over n systems; p takes systems as independent.
 
     Attributes:
@@ -154,9 +159,9 @@ def _of_systems(
     ours, theirs = (mean[:, 0] for mean in means)
     found = pearson(ours, theirs)
     if not found.known:
-        return OfSystems.of(found, names=names, scores=ours, ratings=theirs)
+        return extended(OfSystems, found, names=names, scores=ours, ratings=theirs)
     interval = percentile_interval(columns("pearson", *means), resamples.size)
-    return OfSystems.of(interval, names=names, scores=ours, ratings=theirs, n=found.n, p=found.p)
+    return extended(OfSystems, interval, names=names, scores=ours, ratings=theirs, n=found.n, p=found.p)
 
 
 def _centred(values: FloatArray, sets: NDArray[np.str_]) -> FloatArray:
@@ -165,7 +170,7 @@ def _centred(values: FloatArray, sets: NDArray[np.str_]) -> FloatArray:
     return values - (np.bincount(place, values) / np.bincount(place))[place]
 
 
-def mean_by(values: FloatArray, clusters: NDArray[Any], seed: int) -> OverParts:
+def mean_by(values: FloatArray, clusters: NDArray[Any], seed: int) -> Estimate:
     """The mean of the finite ones among `values` [N], with an interval from resampled `clusters` [N]; p is NaN.
 
     Args:
@@ -175,21 +180,20 @@ def mean_by(values: FloatArray, clusters: NDArray[Any], seed: int) -> OverParts:
     """
     known = np.isfinite(values)
     if not known.any():
-        return OverParts()
+        return Estimate()
     groups = renumbered(clusters[known])
     return _mean_of_parts(values[known], np.zeros_like(groups), Sampling(RESAMPLES, seed).draw(groups, (), "paper"))
 
 
-def _mean_of_parts(values: FloatArray, parts: Rows, resamples: Resamples) -> OverParts:
+def _mean_of_parts(values: FloatArray, parts: Rows, resamples: Resamples) -> Estimate:
     """The mean over parts of the mean of `values` [N]; p is NaN."""
     means = resamples.means(values, renumbered(parts))
     return replace(mean_over_parts(means, resamples.size), n=len(values), p=float("nan"))
 
 
-def turn_level(study: Study) -> dict[tuple[str, str], dict[str, Agreement]]:
-    """The turn-level rows of a study by data set and scorer, then by statistic."""
-    found: dict[tuple[str, str], dict[str, Agreement]] = {}
-    for row in study.agreements:
-        if row.level == "turn":
-            found.setdefault((row.dataset, row.scorer), {})[row.statistic] = row
+def turn_level(study: Results) -> dict[tuple[str, str], dict[str, Estimate]]:
+    """Return the turn-level correlations of a study by data set and scorer, then by statistic."""
+    found: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for row in study.pick(level="turn", statistic=CORRELATIONS, group=""):
+        found.setdefault((row.dataset, row.scorer), {})[row.statistic] = row
     return found

@@ -10,29 +10,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.auditing.relevance import relevance
-from rejoinder.auditing.relevance_results import Relevance
-from rejoinder.auditing.reply_sets import read_audited
-from rejoinder.auditing.results import Result
+from rejoinder.analysis.analyses import agreement
+from rejoinder.analysis.study import study
 from rejoinder.auditing.run import LIMIT, audit
 from rejoinder.errors import MissingAsset, UsageError
-from rejoinder.example import Example, ReplySet
+from rejoinder.estimates import Estimate
+from rejoinder.example import Example
 from rejoinder.judges.augmentation import augment, written
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.train import Trained, fit_judge
 from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.judges.views.lines import Spoilt
-from rejoinder.meta import study
-from rejoinder.meta.agreement import Agreement
+from rejoinder.report.results import Results
 from rejoinder.scorer import FloatArray, Scorer, Scores, Signature
 from rejoinder.stats.correlation import mean_correlation
-from rejoinder.stats.figure import Figure
 from rejoinder.stats.resamples import IntArray, Resamples
 from research.asked import RELEVANCE, Asked, Takes, files_of
 from research.domain import Measured, measure
 from research.figures import turn_level
 from research.judge_folds import LeftOut, blind, left_out, seen, undefended, with_references, within_systems
 from research.judge_material import CORPORA, material_from
+from research.relevance import read_reply_sets, relevance
 
 TAKES = Takes(("files", "encoders", "data", "seed"))
 # The licence of the repository that each set was released in.
@@ -58,6 +56,7 @@ ATTACKED = ("conture_turn", "gupta_dailydialog")
 TAUGHT, RELEVANT = "dailydialogpp_dev", "dailydialogpp_test"
 MOST_CONTEXTS = 10_000  # all of them
 RESAMPLES = 1000
+AGREEMENT = ((agreement, None),)
 
 
 class Unseen(NamedTuple):
@@ -76,10 +75,10 @@ class Unseen(NamedTuple):
     """
 
     name: str
-    spearman: Agreement | None
-    pearson: Agreement | None
+    spearman: Estimate | None
+    pearson: Estimate | None
     within: float
-    referring: Agreement | None
+    referring: Estimate | None
     metrics: Mapping[str, float]
     held: float
     spread: float
@@ -107,11 +106,11 @@ class Found:
     written: int
     corpora: Sequence[str]
     unseen: Sequence[Unseen]
-    mean: Figure
-    undefended: Figure
-    seen: Figure
-    attacks: Mapping[str, Sequence[Result]]
-    relevance: Relevance | None
+    mean: Estimate
+    undefended: Estimate
+    seen: Estimate
+    attacks: Mapping[str, Results]
+    relevance: Sequence[Estimate]
     domain: Measured
 
 
@@ -168,17 +167,16 @@ def taught(asked: Asked, examples: Sequence[Example], every: int = 1) -> list[Sp
     """
     if not (files := there(asked, TAUGHT, RELEVANCE)):
         asked.note(f"no {RELEVANCE}/{TAUGHT}.jsonl.gz among the data: judges learn from no reply written not to fit")
-    sets = [one for one in read_audited(*files) if isinstance(one, ReplySet)]
-    return written(sets, examples, every)
+    return written(read_reply_sets(*files), examples, every)
 
 
-def mean_over_sets(lines: RatedLines, scores: FloatArray, seed: int) -> Figure:
+def mean_over_sets(lines: RatedLines, scores: FloatArray, seed: int) -> Estimate:
     """The mean over data sets of Spearman's correlation inside each; copies of a reference left out."""
     kept = ranked(lines) & np.isfinite(scores)
     return mean_correlation("spearman", scores[kept], lines.ratings[kept], *_resampled(lines, kept, seed))
 
 
-def ahead_over_sets(lines: RatedLines, first: FloatArray, second: FloatArray, seed: int) -> Figure:
+def ahead_over_sets(lines: RatedLines, first: FloatArray, second: FloatArray, seed: int) -> Estimate:
     """How much higher that mean is of the `first` scores than of the `second`, on the same lines and resamples."""
     kept = ranked(lines) & np.isfinite(first) & np.isfinite(second)
     resampled = _resampled(lines, kept, seed)
@@ -204,8 +202,8 @@ def _unseen(lines: RatedLines, plain: LeftOut, referring: LeftOut, seed: int) ->
     places = np.flatnonzero(np.isfinite(referring.scores)).tolist()
     own = [lines.examples[place] for place in places]
     given = _scores({"judge": referring.scores[places]})
-    beside = turn_level(study(own, BESIDE, seed=seed, drop_copies=True, resamples=0))
-    with_them = turn_level(study(own, given, seed=seed, drop_copies=True))
+    beside = turn_level(study(own, BESIDE, seed=seed, drop_copies=True, resamples=0, analyses=AGREEMENT))
+    with_them = turn_level(study(own, given, seed=seed, drop_copies=True, analyses=AGREEMENT))
     return [
         Unseen(
             name,
@@ -232,12 +230,12 @@ def _doubt(lines: RatedLines, plain: LeftOut, rows: Any) -> tuple[float, float, 
 
 def agreements(
     lines: RatedLines, scores: Mapping[str, FloatArray], seed: int
-) -> dict[tuple[str, str], dict[str, Agreement]]:
+) -> dict[tuple[str, str], dict[str, Estimate]]:
     """The turn-level agreement of scores that are there with ratings."""
     places = np.flatnonzero(np.any([np.isfinite(values) for values in scores.values()], axis=0)).tolist()
     own = [lines.examples[place] for place in places]
     given = _scores({name: values[places] for name, values in scores.items()})
-    return turn_level(study(own, given, seed=seed, drop_copies=True))
+    return turn_level(study(own, given, seed=seed, drop_copies=True, analyses=AGREEMENT))
 
 
 def _scores(values: Mapping[str, FloatArray]) -> dict[str, Scores]:
@@ -257,7 +255,7 @@ def attacked(
     seed: int,
     families: Sequence[str] | None = None,
     limit: int = LIMIT,
-) -> Sequence[Result]:
+) -> Results:
     """What the battery does to the judge that never saw a set, on its replies without references.
 
     Args:
@@ -270,13 +268,13 @@ def attacked(
     """
     judge = plain.fits[name].judge({}, (1.0, 5.0))
     own = [replace(lines.examples[row], references=()) for row in lines.sets[name].tolist()]
-    return audit(own, judge, families=families, limit=limit, seed=seed).results
+    return audit(own, judge, families=families, limit=limit, seed=seed)
 
 
-def _relevance(asked: Asked, judge: Scorer) -> Relevance | None:
-    """How well it tells replies that fit from others; None where the data are not there."""
+def _relevance(asked: Asked, judge: Scorer) -> Sequence[Estimate]:
+    """Return how well it distinguishes replies that fit from others; nothing without the data."""
     files = there(asked, RELEVANT, RELEVANCE)
-    return relevance(list(read_audited(*files)), judge, limit=MOST_CONTEXTS, seed=asked.seed) if files else None
+    return relevance(read_reply_sets(*files), judge, limit=MOST_CONTEXTS, seed=asked.seed) if files else []
 
 
 def _domain(asked: Asked) -> Measured:

@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from rejoinder.auditing.relevance_results import Relevance
-from rejoinder.auditing.results import Result
+from rejoinder.estimates import Estimate
 from rejoinder.report.layout import Prose
+from rejoinder.report.results import Results
 from rejoinder.report.tables import Cell, Table
+from research.attacks import by_attack
 from research.cells import measured, plain, share, table
 from research.domain_page import domain_tables
 from research.judge import BESIDE, SETS, Found, Unseen
 from research.judge_material import CORPORA
 from research.page import About, Page, paper
+from research.relevance import PUBLISHED
 
 
 def page(found: Found, about: About) -> Page:
@@ -110,24 +112,34 @@ def _won(unseen: Sequence[Unseen]) -> tuple[int, int]:
     return sum(ahead), len(ahead)
 
 
-def attacks_table(attacks: Mapping[str, Sequence[Result]]) -> Table:
-    """What every family of attacks did, a column a set that the judge had not seen."""
-    names = list(attacks)
-    families = dict.fromkeys(result.family for results in attacks.values() for result in results)
-    by_set = [{result.family: result for result in results} for results in attacks.values()]
+def attacks_table(attacks: Mapping[str, Results]) -> Table:
+    """Return what every attack did, a column for each data set that the judge had not seen."""
+    by_set = {name: by_attack(results) for name, results in attacks.items()}
+    families = dict.fromkeys(family for attacked in by_set.values() for family in attacked)
     rows = []
     for family in families:
-        own = [results[family] for results in by_set if family in results and results[family].has_interval]
-        if own:
-            cells = [measured(results[family], 2) if family in results else plain(float("nan")) for results in by_set]
-            rows.append([family, own[0].goal, *cells])
-    return table(["attack", "would show", *(f"fooled, {name}" for name in names)], rows)
+        known = [sets[family] for sets in by_set.values() if family in sets and sets[family].share.has_interval]
+        if known:
+            cells = [
+                measured(sets[family].share, 2) if family in sets else plain(float("nan")) for sets in by_set.values()
+            ]
+            rows.append([family, known[0].goal, *cells])
+    return table(["attack", "would show", *(f"fooled, {name}" for name in by_set)], rows)
 
 
-def relevance_table(found: Relevance | None) -> Table:
-    """Relevant replies told from irrelevant ones."""
+def relevance_table(estimates: Sequence[Estimate]) -> Table:
+    """Return how well relevant replies are distinguished from irrelevant ones."""
     header = ["DailyDialog++, test part: irrelevant replies", "statistic", "n", "judge", "DEB, published"]
-    rows = [] if found is None else found.results
     return table(
-        header, [[one.irrelevant, one.statistic, str(one.n), measured(one), plain(one.published)] for one in rows]
+        header,
+        [
+            [
+                row.group,
+                row.statistic,
+                str(row.n),
+                measured(row),
+                plain(PUBLISHED.get((row.group, row.statistic), np.nan)),
+            ]
+            for row in estimates
+        ],
     )

@@ -20,6 +20,7 @@ from rejoinder.data.files import OnError
 from rejoinder.data.folders import read_folder
 from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError, UsageError
+from rejoinder.estimates import Estimate
 from rejoinder.example import Example
 from rejoinder.improve.diversity import distinct
 from rejoinder.responder import Responder, answer, request, signature_of
@@ -27,7 +28,6 @@ from rejoinder.responders.decoding import Decoding
 from rejoinder.responders.pool import Retriever
 from rejoinder.scorer import Advance, Scorer, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, load_responder, load_scorer
-from rejoinder.stats.correlation import OverParts
 from rejoinder.stats.resamples import IntArray
 from rejoinder.text import tokenizer
 from rejoinder.training.corpora import part_of
@@ -89,7 +89,7 @@ class Row(NamedTuple):
     """
 
     name: str
-    means: Mapping[str, Mapping[str, OverParts]]
+    means: Mapping[str, Mapping[str, Estimate]]
     distinct: tuple[float, float]
     perplexity: float
     recall: Sequence[Recall]
@@ -197,7 +197,7 @@ def compute(
 
 def _measured(
     replies: Sequence[str | None], asked: Questions, scorers: Sequence[Scorer], seed: int
-) -> tuple[dict[str, dict[str, OverParts]], tuple[float, float]]:
+) -> tuple[dict[str, dict[str, Estimate]], tuple[float, float]]:
     """The means of what scorers and length say of replies, by group, and how varied the replies are."""
     there = np.array([place for place, reply in enumerate(replies) if reply is not None], dtype=np.intp)
     tokens = [tokenizer("words-1")(reply) for reply in replies if reply is not None]

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rejoinder.estimates import Estimate
 from rejoinder.report.layout import Block, Prose
 from rejoinder.report.tables import Cell
 from rejoinder.scoring.catalog import DEFAULT
-from rejoinder.stats.figure import NOTHING
 from research.cells import count, measured, nothing, plain, table
 from research.liu2016_table2 import A_DIALOGUE, ALL, LENGTH, METRICS, Row, Table2
 from research.page import About, Page, paper
@@ -57,7 +57,7 @@ def _means(rows: Sequence[Row], group: str) -> list[list[Cell | str]]:
         [
             row.name,
             count(row.means[group][LENGTH].n),
-            *(measured(row.means[group].get(key, NOTHING)) for key in _SHOWN),
+            *(measured(row.means[group].get(key, Estimate())) for key in _SHOWN),
         ]
         for row in rows
     ]

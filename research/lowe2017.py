@@ -13,11 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.errors import MissingAsset
+from rejoinder.estimates import Estimate
 from rejoinder.judges.bilinear.judge import TERMS, Kind
 from rejoinder.scorer import Advance, FloatArray, ignore, run
 from rejoinder.scoring.catalog import cards, load_scorer
-from rejoinder.stats.correlation import OverParts
-from rejoinder.stats.figure import Figure
 from research.asked import Asked, Takes
 from research.encodings import Encoding, Prepared, prepared_for
 from research.excerpts import Excerpt, excerpts
@@ -67,11 +66,11 @@ class Row(NamedTuple):
 
     name: str
     validation: tuple[float, float]
-    spearman: OverParts
-    pearson: OverParts
-    within: OverParts
-    copies: OverParts
-    behind: tuple[Figure, Figure] | None
+    spearman: Estimate
+    pearson: Estimate
+    within: Estimate
+    copies: Estimate
+    behind: tuple[Estimate, Estimate] | None
     systems: OfSystems
     systems_within: OfSystems
     speed: float

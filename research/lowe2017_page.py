@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rejoinder.estimates import Estimate
 from rejoinder.report.layout import Prose
 from rejoinder.report.tables import Cell, Table
 from rejoinder.report.written import DASH
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.figure import Figure
 from research.cells import count, measured, nothing, p, plain, table, with_p
 from research.fits import QUICK, Sweep
 from research.lowe2017 import ADEM, SET_MEAN, Lowe2017, Row
@@ -125,7 +125,9 @@ def _behind(rows: Sequence[Row]) -> Table:
     for row in rows:
         ahead = [nothing()] * 4
         if row.behind is not None:
-            ahead = [cell for one in row.behind for cell in (measured(Figure(value=one.value), signed=True), p(one.p))]
+            ahead = [
+                cell for one in row.behind for cell in (measured(Estimate(value=one.value), signed=True), p(one.p))
+            ]
         cells.append([row.name, *with_p(row.within), measured(row.copies), *ahead])
     return table(header, cells)
 

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rejoinder.data.rated_lines import UNNAMED, refuse_duplicates
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.data.rated_lines import UNNAMED, refuse_duplicates
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.lines import normalised_ratings

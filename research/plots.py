@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rejoinder.estimates import Estimate
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.correlation import OverParts
 from research.figures import OfSystems
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Line(NamedTuple):
 
     name: str
     x: Sequence[float]
-    estimates: Sequence[OverParts]
+    estimates: Sequence[Estimate]
 
 
 def scatter_figure(ratings: FloatArray, scores: Mapping[str, FloatArray], rng: np.random.Generator) -> Figure:
@@ -76,7 +76,7 @@ def labels_figure(errors: FloatArray, lines: Sequence[Line]) -> Figure:
     return panels
 
 
-def folds_figure(folds: Mapping[str, Sequence[tuple[str, OverParts]]]) -> Figure:
+def folds_figure(folds: Mapping[str, Sequence[tuple[str, Estimate]]]) -> Figure:
     """One panel a way of splitting: the correlation on each fold with its interval."""
     from matplotlib.figure import Figure
 

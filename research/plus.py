@@ -10,11 +10,8 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from rejoinder.auditing.battery import battery
-from rejoinder.auditing.relevance import relevance
-from rejoinder.auditing.relevance_results import Relevance
-from rejoinder.auditing.reply_sets import read_audited
-from rejoinder.auditing.results import Result
 from rejoinder.errors import UsageError
+from rejoinder.estimates import Estimate
 from rejoinder.judges.augmentation import augment
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.train import Trained, fit_judge
@@ -23,12 +20,12 @@ from rejoinder.judges.views.learner import ViewsLearner, boxed_material
 from rejoinder.judges.views.lines import NO_LINE, Spoilt, ViewLines
 from rejoinder.judges.views.own import source_called
 from rejoinder.judges.views.views import Views
-from rejoinder.meta.agreement import Agreement
+from rejoinder.report.results import Results
 from rejoinder.scorer import FloatArray, Scorer
-from rejoinder.stats.figure import Figure
 from research.asked import RELEVANCE, Asked, Takes, named
 from research.judge import ATTACKED, RELEVANT, SETS, agreements, attacked, mean_over_sets, taught, there
 from research.judge_folds import blind, left_out, mean_within, undefended
+from research.relevance import read_reply_sets, relevance
 
 TAKES = Takes(
     ("files", "encoders", "data", "seed"),
@@ -60,9 +57,9 @@ class Compared(NamedTuple):
     """
 
     added: tuple[str, ...]
-    mean: Figure
+    mean: Estimate
     within: float
-    each: dict[str, tuple[Agreement, Agreement]]
+    each: dict[str, tuple[Estimate, Estimate]]
     defended: bool = False
 
 
@@ -82,9 +79,9 @@ class Found:
     names: Sequence[str]
     compared: Sequence[Compared]
     lines: int
-    attacks: Mapping[str, Sequence[Result]]
+    attacks: Mapping[str, Results]
     trained: Trained
-    relevance: Relevance | None
+    relevance: Sequence[Estimate]
 
 
 def find(asked: Asked) -> Found:
@@ -178,12 +175,10 @@ def _width(material: Material, place: int) -> int:
     return len(views.columns) - len(replace(material, own=()).views.columns)
 
 
-def _relevance(asked: Asked, judge: Scorer) -> Relevance | None:
-    """How well a judge tells replies that fit from others."""
+def _relevance(asked: Asked, judge: Scorer) -> Sequence[Estimate]:
+    """Return how well a judge distinguishes replies that fit from others; nothing without the data."""
     files = there(asked, RELEVANT, RELEVANCE)
-    if not files:
-        return None
-    return relevance(list(read_audited(*files)), judge, limit=RELEVANT_CONTEXTS, seed=asked.seed)
+    return relevance(read_reply_sets(*files), judge, limit=RELEVANT_CONTEXTS, seed=asked.seed) if files else []
 
 
 if __name__ == "__main__":

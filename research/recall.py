@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError, UsageError
+from rejoinder.estimates import Estimate
 from rejoinder.example import Example
 from rejoinder.responder import request
 from rejoinder.responders.pool import Retriever
 from rejoinder.scorer import Advance, FloatArray, ignore
-from rejoinder.stats.figure import Figure
 from rejoinder.stats.resamples import Resamples, number_of, percentile_interval
+from research.figures import extended
 
 OTHERS = 9
 RESAMPLES = 1000
@@ -22,7 +23,7 @@ _TOGETHER = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recall(Figure):
+class Recall(Estimate):
     """The share of n contexts whose true response is among the `k` best of all that were given, in [0, 1].
 
     The interval resamples dialogues.
@@ -114,4 +115,4 @@ def _recall(chances: FloatArray, k: int, of: int, dialogues: NDArray[np.int64], 
         return Recall(k=k, among=of, dialogues=0, reason="no contexts")
     resamples = Resamples.draw(dialogues, RESAMPLES, np.random.default_rng(seed))
     found = percentile_interval(resamples.means(chances, np.zeros_like(dialogues))[0], count, unit="dialogue")
-    return Recall.of(found, k=k, among=of, dialogues=count, n=len(chances), seed=seed)
+    return extended(Recall, found, k=k, among=of, dialogues=count, n=len(chances), seed=seed)

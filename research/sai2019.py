@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.auditing import Attack, Audit, audit
+from rejoinder.auditing import Attack, audit
 from rejoinder.auditing.attack import alone
 from rejoinder.auditing.battery import POOL_ATTACKS, battery
 from rejoinder.auditing.reply_corpus import read_replies
@@ -19,12 +19,14 @@ from rejoinder.example import Example
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
 from rejoinder.judges.differentiable import is_differentiable
 from rejoinder.judges.learner import PREDICTED
+from rejoinder.report.results import Results
 from rejoinder.responder import answer, request
 from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import Scorer
 from rejoinder.scoring.catalog import load_responder, load_scorer
 from rejoinder.stats.resamples import Sampling
 from research.asked import CORPORA, Asked, Takes, named
+from research.attacks import scorer_of
 from research.encodings import Encoding, prepared_for
 from research.fits import OVERSAMPLE, QUICK, QUICK_AUTOJUDGE, Judgement, Split, best_of, judge, splits
 from research.lowe2017 import NEEDS, SETS
@@ -81,7 +83,7 @@ class Sai2019:
     split: Split
     encoder: str
     trained: Mapping[Kind, Trained]
-    audits: Sequence[Audit]
+    audits: Sequence[Results]
     crossed: Mapping[str, TwoWay]
     pool: int
     responder: str
@@ -107,11 +109,11 @@ def find(asked: Asked) -> Sai2019:
     with asked.stage("attacking", None) as advance:
         for scorer in scorers:
             found = audit(
-                examples, scorer, families=families, pool=texts, limit=LIMIT, seed=asked.seed, advance=advance
+                examples, scorer, families=families, pool=texts, limit=LIMIT, seed=asked.seed, progress=advance
             )
             audits.append(found)
             if (shares := _crossed(scorer, examples)) is not None:
-                crossed[found.scorer] = shares
+                crossed[scorer_of(found)] = shares
     return Sai2019(material, split, next(iter(prepared.encoders)), trained, audits, crossed, len(texts), responder)
 
 

@@ -7,30 +7,32 @@ from typing import TypeGuard
 
 import numpy as np
 
-from rejoinder.auditing import Audit
 from rejoinder.auditing.battery import POOL_ATTACKS
+from rejoinder.auditing.fooling import FEWEST
+from rejoinder.auditing.layout import cone_table
 from rejoinder.auditing.published import CONICITY, PUBLISHED, Row
-from rejoinder.auditing.results import FEWEST, Result
-from rejoinder.estimates import estimate_of
+from rejoinder.estimates import Estimate
 from rejoinder.report.layout import Prose
+from rejoinder.report.results import Results
 from rejoinder.report.tables import Cell, Table
 from rejoinder.report.written import DASH, interval, number, percent
 from rejoinder.stats.correlation import spearman
-from research.cells import count, measured, nothing, plain, share, table
+from research.attacks import Attacked, by_attack, scorer_of
+from research.cells import measured, nothing, plain, share, table
 from research.page import About, Page, data_table, paper
 from research.sai2019 import CHANGES, CLIMBED, DRAWN, GENERIC, TABLE3, Sai2019
 
 _ADEM = "adem"
 _FANTASTIC = GENERIC[-1]
-_By = Mapping[str, Mapping[str, Result]]  # by scorer, by attack
+_By = Mapping[str, Mapping[str, Attacked]]  # by scorer, by attack
 _HEADER = ("attack", "ADEM, published")
 
 
 def page(found: Sai2019, about: About) -> Page:
     """The page."""
-    by: _By = {one.scorer: {result.family: result for result in one.results} for one in found.audits}
+    by: _By = {scorer_of(audit): by_attack(audit) for audit in found.audits}
     fooled, reading = _fooled(by), Prose(_reading(found, by), listed=True)
-    adem = found.audits[0]
+    counts = found.audits[0].about.counts
     return paper(
         "sai2019",
         about,
@@ -43,14 +45,18 @@ def page(found: Sai2019, about: About) -> Page:
             "table4": _table(by, ("reference", *CHANGES, *GENERIC), _banded),
             "table5": _table(by, (*CHANGES, _FANTASTIC), _related),
             "table6": _searches(by),
-            "geometry": [_cones(one) for one in found.audits if one.cones],
+            "geometry": [
+                cones._replace(title=scorer_of(audit), caption="")
+                for audit in found.audits
+                if (cones := cone_table(audit.estimates)) is not None
+            ],
             "breadth": _breadth(found.audits),
             "crossed": _crossed(found),
         },
         [fooled, reading],
-        lines=f"{adem.examples:,}",
-        contexts=f"{adem.contexts:,}",
-        good=f"{adem.good:,}",
+        lines=f"{counts['replies']:,}",
+        contexts=f"{counts['contexts']:,}",
+        good=f"{counts['good']:,}",
         train=f"{len(found.split.train):,}",
         validation=f"{len(found.split.validation):,}",
         encoder=found.encoder,
@@ -58,7 +64,7 @@ def page(found: Sai2019, about: About) -> Page:
         fewest=FEWEST,
         pool=f"{found.pool:,}",
         machine=f"the responder {found.responder}" if found.responder else "a bigram model of the attacked replies",
-        allowed=percent(adem.allowed),
+        allowed=percent(found.audits[0].about.options["allowed"]),
     )
 
 
@@ -84,7 +90,7 @@ def _trained(found: Sai2019) -> Table:
 # tables 3 to 6
 
 
-def _table(by: _By, families: Sequence[str], shown: Callable[[Row], str], before: Sequence[Audit] = ()) -> Table:
+def _table(by: _By, families: Sequence[str], shown: Callable[[Row], str], before: Sequence[Results] = ()) -> Table:
     """A row an attack: what is published of ADEM, then a column a scorer.
 
     Args:
@@ -98,7 +104,7 @@ def _table(by: _By, families: Sequence[str], shown: Callable[[Row], str], before
         for name in families
     ]
     if before:
-        rows.insert(0, ["the replies as they were", DASH, *(shown(Row(one.mean, one.spread)) for one in before)])
+        rows.insert(0, ["the replies as they were", DASH, *(shown(_unchanged(audit)) for audit in before)])
     return table([*_HEADER, *by], rows)
 
 
@@ -107,20 +113,29 @@ def _about(by: _By, name: str) -> str:
     return next((own[name].about for own in by.values() if name in own), name)
 
 
-def _cell(one: Result | None, shown: Callable[[Row], str]) -> str:
+def _cell(one: Attacked | None, shown: Callable[[Row], str]) -> str:
     """A cell; a dash where an attack was left out, or found too little to attack."""
     return shown(_row(one)) if _told(one) else DASH
 
 
-def _told(one: Result | None) -> TypeGuard[Result]:
+def _told(one: Attacked | None) -> TypeGuard[Attacked]:
     """Whether there are examples enough to say something."""
     return one is not None and one.n >= FEWEST
 
 
-def _row(one: Result) -> Row:
-    """A result of ours as a row of the paper's tables."""
-    related = one.pearson.value, one.spearman.value
-    return Row(one.mean, one.sd, one.within, *related, one.better, lowest=one.lowest, highest=one.highest)
+def _row(attack: Attacked, prefix: str = "attacked score") -> Row:
+    """Return the scores of an attack as a row of the paper's tables."""
+    mean, sd, within, lowest, highest = (
+        attack.value(f"{prefix}, {key}") for key in ("mean", "sd", "within 1 sd", "lowest", "highest")
+    )
+    first, second = (attack.value(f"{name} with the original score") for name in ("pearson", "spearman"))
+    return Row(mean, sd, within, first, second, attack.better, lowest=lowest, highest=highest)
+
+
+def _unchanged(audit: Results) -> Row:
+    """Return the scores of the original replies."""
+    facts = next(iter(audit.about.scorers.values()))
+    return Row(facts["mean"], facts["spread"])
 
 
 def _spread(one: Row) -> str:
@@ -155,9 +170,9 @@ def _searches(by: _By) -> Table:
     return table([*_HEADER, *by], rows)
 
 
-def _originals(one: Result) -> Row:
-    """The scores that an attack started from."""
-    return Row(one.original_mean, one.original_sd, lowest=one.original_lowest, highest=one.original_highest)
+def _originals(attack: Attacked) -> Row:
+    """Return the scores that an attack started from."""
+    return _row(attack, "original score")
 
 
 def _fooled(by: _By) -> Table:
@@ -170,42 +185,27 @@ def _fooled(by: _By) -> Table:
     return table(["attack", *by], rows)
 
 
-def _verdict(one: Result) -> Cell:
-    """The share with its interval, and whether that says fooled."""
-    if not _told(one):
-        return nothing(one.reason)
-    cell = measured(one, share=True)
-    return cell._replace(text=f"{cell.text}, fooled") if one.verdict == "fooled" else cell
+def _verdict(attack: Attacked) -> Cell:
+    """Return the share with its interval, and whether that says fooled."""
+    if not _told(attack):
+        return nothing(attack.share.reason)
+    cell = measured(attack.share, share=True)
+    return cell._replace(text=f"{cell.text}, fooled") if attack.verdict == "fooled" else cell
 
 
 # geometry
 
 
-def _cones(audit: Audit) -> Table:
-    """How the judge's vectors lie, a row for each side and space."""
-    spaces = {"encoder": "encoder's", "head": "projected"}
-    rows = [
-        [
-            cone.judge,
-            cone.side,
-            spaces[cone.space],
-            count(cone.n),
-            measured(cone, why=cone.reason),
-            *map(plain, (cone.spread, cone.length)),
-        ]
-        for cone in audit.cones
-    ]
-    header = ["judge", "side", "vectors", "n", "conicity [low, high]", "spread", "length"]
-    return table(header, rows, audit.scorer)
-
-
-def _breadth(audits: Sequence[Audit]) -> Table:
-    """How widely scores are spread beside ratings."""
+def _breadth(audits: Sequence[Results]) -> Table:
+    """Return how far scores spread compared with ratings."""
     rows = []
-    for one in audits:
-        band = one.breadth
-        related = plain(band.pearson.value) if band.pearson.known else nothing(band.pearson.reason)
-        rows.append([one.scorer, share(band.scores), share(band.ratings), measured(band, why=band.reason), related])
+    for audit in audits:
+        scores, ratings = (
+            audit.one(statistic=f"sd of {name}, share of the scale").value for name in ("scores", "ratings")
+        )
+        ratio, related = audit.one(statistic="ratio of spreads"), audit.one(statistic="pearson")
+        cells = (share(scores), share(ratings), measured(ratio, why=ratio.reason))
+        rows.append([scorer_of(audit), *cells, plain(related.value) if related.known else nothing(related.reason)])
     return table(["scorer", "SD of scores", "SD of ratings", "ratio [low, high]", "Pearson with people"], rows)
 
 
@@ -235,23 +235,30 @@ def _counted(by: _By) -> str:
 
 
 def _band(found: Sai2019) -> str:
-    """How narrow the bands and cones are."""
+    """Return how narrow the bands and cones are."""
     adem = found.audits[0]
-    raw, seen = (
-        next(estimate_of(one) for one in adem.cones if (one.side, one.space) == ("response", space))
-        for space in ("encoder", "head")
+    raw, seen = (_conicity(adem, kind) for kind in ("encoder", "projected"))
+    published, ratio, related = (
+        PUBLISHED["reference"],
+        adem.one(statistic="ratio of spreads"),
+        adem.one(statistic="pearson"),
     )
-    published, breadth = PUBLISHED["reference"], estimate_of(adem.breadth)
     return (
-        f"Our ADEM gives the replies as they were {_spread(Row(adem.mean, adem.spread))} (published, of references: "
-        f"{_spread(published)}), spread {interval(breadth)} times as widely as the ratings, where its "
-        f"correlation with them allows {number(adem.breadth.pearson.value, 2)}. Its responses have a conicity of "
-        f"{interval(raw)} as encoded and {interval(seen)} as the head sees them (published {CONICITY}; in which "
+        f"Our ADEM gives the original replies {_spread(_unchanged(adem))} (published, of references: "
+        f"{_spread(published)}), spread {interval(ratio, 2)} times as widely as the ratings, where its "
+        f"correlation with them explains {number(related.value, 2)}. Its responses have a conicity of "
+        f"{interval(raw, 2)} as encoded and {interval(seen, 2)} as the head sees them (published {CONICITY}; in which "
         "space is not said)."
     )
 
 
-def _columns(adem: Mapping[str, Result]) -> list[str]:
+def _conicity(audit: Results, kind: str) -> Estimate:
+    """Return the conicity of the vectors of responses: of the encoder, or projected."""
+    cones = [row for row in audit.pick(statistic="conicity") if row.group.endswith(f": response, {kind}")]
+    return cones[0] if cones else Estimate()
+
+
+def _columns(adem: Mapping[str, Attacked]) -> list[str]:
     """How alike the columns of table 5 are over its attacks."""
     both = [(_row(adem[name]), PUBLISHED[name]) for name in (*CHANGES, _FANTASTIC) if name in adem]
     if not both:  # without WordNet there may be no attack of the table
@@ -268,35 +275,40 @@ def _columns(adem: Mapping[str, Result]) -> list[str]:
     return [f"Order of the {len(both)} attacks of table 5, Spearman's correlation with the paper's: {', '.join(said)}."]
 
 
-def _generic(adem: Mapping[str, Result]) -> list[str]:
+def _generic(adem: Mapping[str, Attacked]) -> list[str]:
     """What becomes of the universal answer of the paper."""
     if _FANTASTIC not in adem:
         return []
     ours, theirs = adem[_FANTASTIC], PUBLISHED[_FANTASTIC]
-    best = max((adem[name] for name in GENERIC if name in adem), key=lambda one: one.better)
-    told = f"“fantastic! how are you?” scores better than {percent(ours.better)} of good replies"
-    other = "" if best is ours else f"; of the three the best is {best.about}, with {percent(best.better)}"
+    best = max((adem[name] for name in GENERIC if name in adem), key=lambda attack: attack.better)
+    told = f"“fantastic! how are you?” scores better than {percent(ours.value('share scored better'))} of good replies"
+    other = (
+        ""
+        if best is ours
+        else f"; of the three the best is {best.about}, with {percent(best.value('share scored better'))}"
+    )
     return [f"{told} (published {percent(theirs.better or np.nan)}){other}."]
 
 
-def _raised(adem: Mapping[str, Result]) -> list[str]:
+def _raised(adem: Mapping[str, Attacked]) -> list[str]:
     """What the searches gain."""
     start = PUBLISHED["reference"].mean
     said = []
     for name, what in (("white-box", "along the gradient"), ("pool-best", "by brute force")):
         if name in adem:
-            gained = number(adem[name].mean - adem[name].original_mean, 2)
+            gained = number(adem[name].value("attacked score, mean") - adem[name].value("original score, mean"), 2)
             said.append(f"{gained} points {what} (published {number(PUBLISHED[name].mean - start, 2)})")
     return [f"In place of good replies, those found in the pool score higher by {' and '.join(said)}."] if said else []
 
 
 def _decided(found: Sai2019, judge: str, by: _By) -> str:
     """Whether one reply pleases a judge over vectors everywhere, or another each context."""
-    (audit,) = (one for one in found.audits if one.scorer == judge)
-    seen = [one for one in audit.cones if one.side == "response"][-1]  # the last is what the head sees
+    (audit,) = (audit for audit in found.audits if scorer_of(audit) == judge)
+    projected = _conicity(audit, "projected")
+    seen = projected if projected.known else _conicity(audit, "encoder")
     crossed = found.crossed[judge]
     better = [
-        f"{what} beats {percent(by[judge][name].better)} of good replies"
+        f"{what} beats {percent(by[judge][name].value('share scored better'))} of good replies"
         for name, what in (
             (DRAWN, "one drawn from elsewhere"),
             (_FANTASTIC, "“fantastic! ...”"),

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rejoinder.estimates import Estimate
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.bilinear.judge import Kind
 from rejoinder.judges.learner import Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
-from rejoinder.stats.correlation import OverParts
 from rejoinder.stats.resamples import Sampling
 from research.figures import Appearances, Figures
 from research.fits import Judgement, Split, judge, predictions
@@ -68,9 +68,9 @@ class Unseen(NamedTuple):
     system: str
     lines: int
     share: float
-    full: tuple[OverParts, OverParts]
-    removed: tuple[OverParts, OverParts] | None
-    seen: tuple[OverParts, OverParts] | None
+    full: tuple[Estimate, Estimate]
+    removed: tuple[Estimate, Estimate] | None
+    seen: tuple[Estimate, Estimate] | None
 
 
 class Point(NamedTuple):
@@ -85,8 +85,8 @@ class Point(NamedTuple):
 
     share: float
     lines: float
-    spearman: OverParts
-    pearson: OverParts
+    spearman: Estimate
+    pearson: Estimate
 
 
 def systems_to_leave_out(material: Material) -> list[str]:

@@ -7,6 +7,7 @@ command should have few lines: every call is looked at.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -29,18 +30,28 @@ def holds_data(value: Any, depth: int = _DEPTH) -> bool:
 
 def modules_of(call: list[str]) -> list[str]:
     """Return the modules of rejoinder that data passes in a command, in the order in which it first reaches them."""
+
+    def command() -> None:
+        try:
+            cli.main(call)
+        except SystemExit:
+            pass
+
+    return modules_passed(command)
+
+
+def modules_passed(work: Callable[[], object], holds: Callable[[Any], bool] = holds_data) -> list[str]:
+    """Return the modules of rejoinder with a frame that holds data during `work`, in the order of their first one."""
     passed: dict[str, None] = {}
 
     def look(frame: FrameType, _event: str, _argument: Any) -> None:
         name = frame.f_globals.get("__name__", "")
-        if name.startswith("rejoinder.") and name not in passed and any(map(holds_data, list(frame.f_locals.values()))):
+        if name.startswith("rejoinder.") and name not in passed and any(map(holds, list(frame.f_locals.values()))):
             passed[name] = None
 
     sys.setprofile(look)
     try:
-        cli.main(call)
-    except SystemExit:
-        pass
+        work()
     finally:
         sys.setprofile(None)
     return list(passed)

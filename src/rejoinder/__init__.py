@@ -9,31 +9,28 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.version import __version__
 
 if TYPE_CHECKING:
+    from rejoinder.analysis.fit import fit
+    from rejoinder.analysis.study import study
+    from rejoinder.analysis.train import train
     from rejoinder.annotation.collected import load_study
     from rejoinder.annotation.study import annotate
     from rejoinder.auditing.attack import Attack
     from rejoinder.auditing.listing import listing
-    from rejoinder.auditing.relevance import relevance
-    from rejoinder.auditing.reply_sets import reply_sets_of
     from rejoinder.auditing.run import audit
     from rejoinder.data.read import examples_of, pairs_of, read, read_pairs
     from rejoinder.data.summary import describe
     from rejoinder.data.write import write
     from rejoinder.encoders import encode, load_encoder
     from rejoinder.errors import RejoinderError
-    from rejoinder.example import Example, Pair, Rating, ReplySet
+    from rejoinder.example import Example, Pair, Rating
     from rejoinder.improve.reinforcing import reinforce
     from rejoinder.improve.reranking import rerank
     from rejoinder.improve.reward import reward
     from rejoinder.judges.train import train_judge
     from rejoinder.meta.compare import compare
     from rejoinder.meta.estimate import estimate
-    from rejoinder.meta.fitting import fit
     from rejoinder.meta.next_lines import next_lines
-    from rejoinder.meta.preferences import study_pairs
     from rejoinder.meta.ratings import ratings
-    from rejoinder.meta.study import full_study, study
-    from rejoinder.meta.training import train
     from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
     from rejoinder.responders.decoding import Decoding
     from rejoinder.responders.pretrain import pretrain
@@ -47,31 +44,28 @@ if TYPE_CHECKING:
     from rejoinder.serving.run import serve
 
 _MODULES = {
+    "analysis.fit": "fit",
+    "analysis.study": "study",
+    "analysis.train": "train",
     "annotation.collected": "load_study",
     "annotation.study": "annotate",
     "auditing.attack": "Attack",
     "auditing.listing": "listing",
-    "auditing.relevance": "relevance",
-    "auditing.reply_sets": "reply_sets_of",
     "auditing.run": "audit",
     "data.read": "examples_of pairs_of read read_pairs",
     "data.summary": "describe",
     "data.write": "write",
     "encoders": "encode load_encoder",
     "errors": "RejoinderError",
-    "example": "Example Pair Rating ReplySet",
+    "example": "Example Pair Rating",
     "improve.reinforcing": "reinforce",
     "improve.reranking": "rerank",
     "improve.reward": "reward",
     "judges.train": "train_judge",
     "meta.compare": "compare",
     "meta.estimate": "estimate",
-    "meta.fitting": "fit",
     "meta.next_lines": "next_lines",
-    "meta.preferences": "study_pairs",
     "meta.ratings": "ratings",
-    "meta.study": "full_study study",
-    "meta.training": "train",
     "responder": "Answer Reply Request Responder answer request",
     "responders.decoding": "Decoding",
     "responders.pretrain": "pretrain",
@@ -88,11 +82,11 @@ _HOME = {name: f"rejoinder.{module}" for module, names in _MODULES.items() for n
 # fmt: off
 __all__ = [
     "Answer", "Attack", "Card", "Decoding", "Encoder", "Example", "Explanation", "Pair", "Rating", "RejoinderError",
-    "Reply", "ReplySet", "Request", "Responder", "Scorer", "Scores", "__version__", "annotate", "answer", "audit",
+    "Reply", "Request", "Responder", "Scorer", "Scores", "__version__", "annotate", "answer", "audit",
     "cards", "compare", "contexts_of", "describe", "doctor", "encode", "estimate", "examples_of", "explain", "fit",
-    "full_study", "listing", "load_encoder", "load_responder", "load_scorer", "load_study", "metric", "next_lines",
-    "pairs_of", "pretrain", "ratings", "read", "read_pairs", "reinforce", "relevance", "reply_sets_of", "request",
-    "rerank", "respond", "reward", "score", "score_stream", "selftalk", "serve", "show", "study", "study_pairs",
+    "listing", "load_encoder", "load_responder", "load_scorer", "load_study", "metric", "next_lines",
+    "pairs_of", "pretrain", "ratings", "read", "read_pairs", "reinforce", "request",
+    "rerank", "respond", "reward", "score", "score_stream", "selftalk", "serve", "show", "study",
     "train", "train_judge", "write",
 ]
 # fmt: on

@@ -124,6 +124,7 @@ def estimate_of(measured: Any, **labels: Any) -> Estimate:
     return Estimate(**{**{name: getattr(measured, name) for name in names}, **labels})
 
 
+_SUMMARY = ("mean", "sd", "within 1 sd", "lowest", "highest")
 STATISTICS = frozenset(
     {
         # agreement with human ratings
@@ -131,6 +132,8 @@ STATISTICS = frozenset(
         *("difference of pearson", "difference of spearman", "williams", "needed lines", "share of the ceiling"),
         *("soft pairwise accuracy", "mean score", "mean rating", "pairs of systems distinguished"),
         *("length effect", "rated bad, scored good", "rated good, scored bad", "share out of domain"),
+        # study
+        "rank group",
         # agreement of raters
         *("ceiling of pearson", "ICC(1)", "ICC(1,k)", "ICC(2,1)", "ICC(2,k)", "ICC(3,k)", "krippendorff alpha"),
         *("kappa", "pearson of one rater", "spearman of one rater", "pearson of halves", "spearman of halves"),
@@ -138,12 +141,26 @@ STATISTICS = frozenset(
         *("true pass", "false pass", "true fail", "false fail", "no verdict", "accuracy", "TPR", "TNR", "AUC"),
         # comparison of systems, preferences
         *("difference", "win rate", "loss rate", "tie rate", "replies worse"),
+        # preference pairs
+        *("difference of accuracy", "accuracy of one rater"),
         # means from few ratings
         *("mean rating, ratings only", "power", "effective ratings", "ratings needed"),
         # learned judges
-        *("gain in pearson", "gain in spearman"),
+        *("gain in pearson", "gain in spearman", "gain in accuracy"),
+        *("spearman within systems", "gain in pearson within systems", "gain in spearman within systems"),
         # audit
-        *("share fooled", "drop of the score"),
+        *(
+            "evaluator reliability error",
+            "share fooled",
+            "share scored better",
+            "ratio of spreads",
+            "conicity",
+            "spread of vectors",
+        ),
+        *("length of vectors", "sd of scores, share of the scale", "sd of ratings, share of the scale"),
+        *("partial correlation given the rating", "points of score for a step"),
+        *("pearson with the original score", "spearman with the original score"),
+        *(f"{name} score, {key}" for name in ("original", "attacked") for key in _SUMMARY),
     }
 )
 """The closed list of statistics."""

@@ -1,4 +1,4 @@
-"""The records that everything passes around: `Example`, `Rating`, `Pair` and `ReplySet`."""
+"""The records that everything passes around: `Example`, `Rating` and `Pair`."""
 
 from __future__ import annotations
 
@@ -242,27 +242,6 @@ class Pair:
         """The turns that both conversations begin with."""
         both = zip(*(reply.context for reply in self.replies), strict=False)
         return tuple(turn for turn, _ in takewhile(lambda turns: same_text(turns[0]) == same_text(turns[1]), both))
-
-
-@dataclass(frozen=True, slots=True)
-class ReplySet:
-    """A context with replies that fit and replies that do not.
-
-    Attributes:
-        context: the turns before them, oldest first.
-        relevant: replies that fit.
-        random: replies to other contexts.
-        misleading: replies that do not fit and were written to look as if they did.
-        id: the name of the line, or "".
-        where: `file:line` of the set, for messages; ignored in comparisons.
-    """
-
-    context: tuple[str, ...]
-    relevant: tuple[str, ...]
-    random: tuple[str, ...] = ()
-    misleading: tuple[str, ...] = ()
-    id: str = ""
-    where: str = field(default="", compare=False)
 
 
 def _texts(name: str, values: Any) -> tuple[str, ...]:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import rejoinder
 from conftest import Run
 from rejoinder.example import Example
+from research.attacks import Attacked, by_attack
 
 
 def lines(count: int = 60) -> list[Example]:
     return [Example((f"what of {n} ?",), f"it is {n} and more", id=str(n)) for n in range(count)]
+
+
+def each(*arguments: Any, **options: Any) -> list[Attacked]:
+    """Return the attacks of an audit."""
+    return [*by_attack(rejoinder.audit(*arguments, **options)).values()]
 
 
 def by_length(examples: list[Example]) -> list[float]:
@@ -24,20 +31,19 @@ def silent(examples: list[Example]) -> list[float | None]:
 
 
 def test_to_leave_nothing_without_a_score_is_right() -> None:
-    found = rejoinder.audit(lines(), silent, families=["empty", "lone-punctuation", "near-empty"])
-    for one in found.results:
-        assert (one.n, one.declined, one.failed, one.value, one.verdict) == (60, 60, 0, 0.0, "holds")
-    assert found.gate().passed
-    record = found.to_dict()["results"][0]
-    assert record["declined"] == 60 and record["mean"] is None
+    found = rejoinder.audit(lines(), silent, families=["empty", "lone-punctuation", "near-empty"], fail_over=0.1)
+    for one in [*by_attack(found).values()]:
+        assert (one.n, one.facts["declined"], one.facts["failed"]) == (60, 60, 0)
+        assert (one.share.value, one.verdict, one.rows) == (0.0, "holds", {})
+    assert found.gate is not None and found.gate.passed
 
 
 def test_to_leave_some_of_it_without_a_score_counts_beside_the_rest() -> None:
     def half(examples: list[Example]) -> list[float | None]:
         return [None if not one.response and int(one.id) % 2 else 5.0 for one in examples]
 
-    (one,) = rejoinder.audit(lines(), half, families=["empty"]).results
-    assert (one.n, one.declined, one.value, one.auc) == (60, 30, 0.25, 0.5)
+    (one,) = each(lines(), half, families=["empty"])
+    assert (one.n, one.facts["declined"], one.share.value, one.value("AUC")) == (60, 30, 0.25, 0.5)
 
 
 def test_to_leave_words_without_a_score_is_a_failure() -> None:
@@ -45,16 +51,17 @@ def test_to_leave_words_without_a_score_is_a_failure() -> None:
         return [None if one.response.isupper() or "I don't" in one.response else 1.0 for one in examples]
 
     found = rejoinder.audit(lines(), picky, families=["upper-case"])
-    assert (found.results[0].n, found.results[0].declined, found.results[0].failed) == (0, 0, 60)
+    (one,) = by_attack(found).values()
+    assert (one.n, one.facts["declined"], one.facts["failed"]) == (0, 0, 60)
 
 
 def test_to_fail_on_nothing_is_a_failure() -> None:
     def fragile(examples: list[Example]) -> list[float]:
         return [1.0 / len(one.response) for one in examples]
 
-    (one,) = rejoinder.audit(lines(), fragile, families=["empty"]).results
-    assert (one.n, one.declined, one.failed, one.verdict) == (0, 0, 60, "cannot be told")
-    assert "division by zero" in one.why_failed
+    (one,) = each(lines(), fragile, families=["empty"])
+    assert (one.n, one.facts["declined"], one.facts["failed"], one.verdict) == (0, 0, 60, "inconclusive")
+    assert "division by zero" in one.facts["why_failed"]
 
 
 def test_every_attacked_reply_as_a_line(run: Run, tmp_path: Path) -> None:
@@ -83,22 +90,19 @@ def test_every_attacked_reply_as_a_line(run: Run, tmp_path: Path) -> None:
 
 def test_what_has_no_score_has_none_in_its_line() -> None:
     found = rejoinder.audit(lines(), silent, families=["empty"])
-    from rejoinder.documents.audit import audit_document
-
-    (first, *_) = audit_document(found).lines or ()
+    (first, *_) = found.layout.lines or ()
     assert first["scores"] == {"silent": None} and first["attack"]["fooled"] is None
-    assert "attacked" not in found.to_dict()
 
 
 def test_one_reply_is_one_reply() -> None:
     (_, second, *_) = rejoinder.audit(lines(1), by_length, families=["upper-case"]).answer
-    assert second.startswith("That is on 1 reply to 1 context, of which")
+    assert second.startswith("This is on 1 reply to 1 context.")
     (first, *_) = rejoinder.audit(lines(), by_length, families=["upper-case"]).answer
-    assert "of 1 attack and" in first
+    assert "of 1 attack, holds" in first
 
 
 def test_progress_knows_how_much_there_is_to_come() -> None:
     done: list[int] = []
     expected: list[int] = []
-    rejoinder.audit(lines(), by_length, families=["said-twice", "empty"], advance=done.append, expect=expected.append)
+    rejoinder.audit(lines(), by_length, families=["said-twice", "empty"], progress=done.append, expect=expected.append)
     assert sum(done) == sum(expected) == 180

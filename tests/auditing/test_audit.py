@@ -15,18 +15,19 @@ import pytest
 import rejoinder
 from rejoinder.auditing.attack import BAD, GOOD, SAME, Goal, alone
 from rejoinder.auditing.battery import battery
-from rejoinder.auditing.card import Audit
+from rejoinder.auditing.fooling import Measured, estimates_of, fooled
 from rejoinder.auditing.originals import originals_of
-from rejoinder.auditing.results import Measured, Result, fooled, result_of
 from rejoinder.auditing.search import best_for_all
 from rejoinder.errors import DataError, NothingScored, UsageError
+from rejoinder.estimates import Estimate
 from rejoinder.example import Example
-from rejoinder.documents.audit import audit_document
-from rejoinder.documents.html import html
-from rejoinder.documents.markdown import markdown
-from rejoinder.documents.terminal import terminal
+from rejoinder.report.html import html
+from rejoinder.report.markdown import markdown
+from rejoinder.report.results import Results
+from rejoinder.report.terminal import terminal
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Scores
 from rejoinder.stats.resamples import Sampling
+from research.attacks import Attacked, by_attack
 
 WHO = ("my sister", "the old dog", "our neighbour in Boston", "a friend of mine")
 DOES = ("doesn't like", "is looking for", "will buy", "has sold")
@@ -53,6 +54,16 @@ def lines(count: int = 160, *, rated: bool = True) -> list[Example]:
     return found
 
 
+def jumbled(measured: Measured) -> Estimate:
+    """Return the share of replies that fool a scorer, of one attack."""
+    return estimates_of(battery()["jumbled"], measured, 1, 1.0, 0.1, "")[0]
+
+
+def passed(results: Results) -> bool:
+    """Return whether a gate was passed."""
+    return results.gate is not None and results.gate.passed
+
+
 def oracle(examples: list[Example]) -> list[float]:
     """What people said; the worst where they said nothing."""
     return [1.0 if (rating := one.rating()) is None else rating for one in examples]
@@ -68,8 +79,9 @@ def constant(examples: list[Example]) -> list[float]:
     return [3.0 for _ in examples]
 
 
-def by_family(found: Audit) -> dict[str, Result]:
-    return {one.family: one for one in found.results}
+def each(*arguments: Any, **options: Any) -> list[Attacked]:
+    """Return the attacks of an audit."""
+    return [*by_attack(rejoinder.audit(*arguments, **options)).values()]
 
 
 class Blind:
@@ -85,28 +97,26 @@ class Blind:
 
     def score_batch(self, examples: Sequence[Example]) -> Scores:
         odd = (row for row, one in enumerate(examples) if one.response not in self.originals)
-        return Scores(np.array(oracle(list(examples))), notes=dict.fromkeys(odd, (OUT_OF_DOMAIN, "not English")))
+        return Scores(np.array(oracle(list(examples))), warnings=dict.fromkeys(odd, (OUT_OF_DOMAIN, "not English")))
 
 
 def test_an_audit_has_no_verdict_on_originals_out_of_domain() -> None:
-    found = rejoinder.audit(lines(), Blind(17), families=["jumbled", "spaces"])
-    assert "17 of 160 replies" in found.answer[0] and found.answer[1] == FACTS_NOT_CHECKED
+    found = rejoinder.audit(lines(), Blind(17), families=["jumbled", "spaces"], fail_over=0.1)
+    assert "17 of 160 replies" in found.answer[0] and found.warnings[0] == FACTS_NOT_CHECKED
     assert not any("fooled" in said or "holds against" in said for said in found.answer)
-    assert '17 of 160 replies are noted as "not English" (blind).' in found.answer
-    assert [one.verdict for one in found.results] == ["out of domain", "out of domain"]
-    (reason,) = found.gate().reasons
-    assert "17 of 160 replies" in reason and not found.gate().passed
-    assert found.to_dict()["notes"] == {"blind": {"out of domain": 17, "not English": 17}}
-    document = audit_document(found)
-    assert not document.keys and document.picture is None and "<svg" not in html(document)
-    assert "out of domain" in terminal(document, 200)
+    assert '17 of 160 replies are noted as "not English" (blind).' in found.warnings
+    assert [one.verdict for one in [*by_attack(found).values()]] == ["out of domain", "out of domain"]
+    assert found.gate is not None and "17 of 160 replies" in found.gate.text and not found.gate.passed
+    assert found.to_dict()["scorers"]["blind"]["warnings"] == {"out of domain": 17, "not English": 17}
+    assert not found.layout.keys and found.layout.chart is None and "<svg" not in html(found)
+    assert "out of domain" in terminal(found, 200)
 
 
 def test_attacked_replies_may_be_out_of_domain() -> None:
-    found = rejoinder.audit(lines(), Blind(16), families=["jumbled"])
-    assert found.results[0].verdict == "holds" and found.gate().passed
-    assert found.answer[0].startswith("blind is fooled by 0 of 1 attack") and FACTS_NOT_CHECKED in found.answer
-    assert rejoinder.audit(lines(), oracle, families=["jumbled"]).gate().passed
+    found = rejoinder.audit(lines(), Blind(16), families=["jumbled"], fail_over=0.1)
+    assert by_attack(found)["jumbled"].verdict == "holds" and passed(found)
+    assert found.answer[0].startswith("blind is fooled by 0 of 1 attack") and FACTS_NOT_CHECKED in found.warnings
+    assert passed(rejoinder.audit(lines(), oracle, families=["jumbled"], fail_over=0.1))
 
 
 def test_ratings_that_count_from_the_best_down_are_told() -> None:
@@ -123,7 +133,7 @@ def test_ratings_that_count_from_the_best_down_are_told() -> None:
         return [one for one in rejoinder.audit(lines(), scorer, families=families).answer if "run against" in one]
 
     (said,) = told(Grader())
-    assert said.startswith("The ratings run against grader (Pearson -1.00). Where low ratings are the good ones")
+    assert said.startswith("The ratings run against grader (Pearson -1.00). If low ratings are the good ones")
     down = Grader()
     down.card = replace(Grader.card, higher_is_better=False)
     bare = [replace(one, scales={}) for one in lines()]
@@ -132,34 +142,40 @@ def test_ratings_that_count_from_the_best_down_are_told() -> None:
 
 
 def test_who_knows_the_ratings_cannot_be_fooled() -> None:
-    found = rejoinder.audit(lines(), oracle)
-    verdicts = {one.family: one.verdict for one in found.results if one.n >= 30}
+    found = rejoinder.audit(lines(), oracle, fail_over=0.1)
+    verdicts = {one.family: one.verdict for one in [*by_attack(found).values()] if one.n >= 30}
     assert set(verdicts.values()) == {"holds"} and len(verdicts) >= 45, verdicts
-    assert all(one.value == 0 and one.worst == () for one in found.results if one.n)
-    assert found.gate().passed and found.answer[0].startswith(f"oracle is fooled by 0 of {len(found.results)} attacks")
+    few = sum(one.n < 30 for one in by_attack(found).values())
+    assert all(one.share.value == 0 for one in by_attack(found).values() if one.n) and found.cases == ()
+    assert passed(found) and found.answer[0].startswith(f"oracle is fooled by 0 of {len(verdicts) + few} attacks")
 
 
 def test_who_counts_characters_is_fooled_by_all_that_adds_some() -> None:
-    results = by_family(rejoinder.audit(lines(), longest))
+    found = rejoinder.audit(lines(), longest)
+    results = by_attack(found)
     longer = {"said-twice", "padding", "insult-added", "prompt-added", "contradiction", "words-repeated"}
     moves = {"spaces", "unseen-characters"}
     shorter = {"no-stop-words", "no-common-words"}
     assert {name for name in longer | moves | shorter if results[name].verdict != "fooled"} == set()
-    assert {results[name].value for name in longer | moves} == {1.0}
+    assert {results[name].share.value for name in longer | moves} == {1.0}
     # It cannot tell a reply from its words in another order, so that a coin decides; and it sees what is gone.
     for name in ("jumbled", "reversed"):
-        assert (results[name].value, results[name].better, results[name].verdict) == (0.5, 0.0, "fooled")
+        assert (results[name].share.value, results[name].better, results[name].verdict) == (0.5, 0.0, "fooled")
     assert {results[name].verdict for name in ("empty", "near-empty", "truncated", "dull", "quotes")} == {"holds"}
-    worst = results["said-twice"].worst
-    assert len(worst) == 3 and all(case.after > case.before and case.original in case.attacked for case in worst)
+    worst = [case.values for case in found.cases if case.values["attack"] == "said-twice"]
+    assert len(worst) == 3
+    assert all(case["after"] > case["before"] and case["original"] in case["attacked"] for case in worst)
 
 
 def test_a_constant_tells_nothing_from_anything() -> None:
     found = rejoinder.audit(lines(), constant)
-    for one in found.results:
+    for one in [*by_attack(found).values()]:
         if one.n >= 30:
-            assert (one.value, one.verdict) == ((0.5, "fooled") if one.goal == BAD else (0.0, "holds")), one.family
-            assert math.isnan(one.pearson.value) and one.pearson.reason
+            assert (one.share.value, one.verdict) == ((0.5, "fooled") if one.goal == BAD else (0.0, "holds")), (
+                one.family
+            )
+            correlation = one.rows["pearson with the original score"]
+            assert math.isnan(correlation.value) and correlation.reason
     assert any("same score" in said for said in found.answer)
 
 
@@ -174,10 +190,14 @@ def test_lower_may_be_better() -> None:
             return Scores(-np.array(longest(list(examples))))
 
     names = ["said-twice", "truncated", "no-stop-words", "spaces"]
-    lower = rejoinder.audit(lines(), Turned(), families=names).results
-    higher = rejoinder.audit(lines(), longest, families=names).results
+    lower = each(lines(), Turned(), families=names)
+    higher = each(lines(), longest, families=names)
     for turned, straight in zip(lower, higher, strict=True):
-        assert (turned.value, turned.verdict, turned.better) == (straight.value, straight.verdict, straight.better)
+        assert (turned.share.value, turned.verdict, turned.better) == (
+            straight.share.value,
+            straight.verdict,
+            straight.better,
+        )
 
 
 @pytest.mark.parametrize(
@@ -204,39 +224,42 @@ def test_when_a_scorer_is_fooled(goal: Goal, moved: float, expected: float) -> N
 @pytest.mark.parametrize(
     ("wrong", "n", "verdict"),
     [
-        (0, 29, "cannot be told"),
-        (29, 29, "cannot be told"),
+        (0, 29, "inconclusive"),
+        (29, 29, "inconclusive"),
         (0, 100, "holds"),
-        (9, 100, "cannot be told"),
+        (9, 100, "inconclusive"),
         (40, 100, "fooled"),
     ],
 )
 def test_the_verdict(wrong: int, n: int, verdict: str) -> None:
     before, after = np.zeros(n), np.where(np.arange(n) < wrong, 1.0, -1.0)
-    one = result_of(battery()["jumbled"], Measured(before, after, np.arange(n)), 1, 1.0, 0.1)
-    assert (str(one.verdict), one.n) == (verdict, n) and one.value == pytest.approx(wrong / n)
-    assert bool(one.reason) == (verdict == "cannot be told")
-    assert n >= 30 or f"{n} usable examples, 30 are needed" in one.reason
+    share = jumbled(Measured(before, after, np.arange(n)))
+    one = Attacked("jumbled", {}, share, {})
+    assert (one.verdict, one.n) == (verdict, n) and share.value == pytest.approx(wrong / n)
+    assert bool(share.reason) == (verdict == "inconclusive")
+    assert n >= 30 or f"{n} usable replies, 30 are needed" in share.reason
 
 
 def test_examples_of_one_context_are_one_piece_of_evidence() -> None:
     before, after = np.zeros(100), np.where(np.arange(100) < 25, 1.0, -1.0)
-    jumbled = battery()["jumbled"]
-    apart = result_of(jumbled, Measured(before, after, np.arange(100)), 1, 1.0, 0.1)
-    together = result_of(jumbled, Measured(before, after, np.arange(100) // 25), 1, 1.0, 0.1)
+    apart = jumbled(Measured(before, after, np.arange(100)))
+    together = jumbled(Measured(before, after, np.arange(100) // 25))
     assert apart.value == together.value and together.high - together.low > 2 * (apart.high - apart.low)
 
 
 def test_moments_are_those_of_the_scores() -> None:
-    (one,) = rejoinder.audit(lines(), longest, families=["said-twice"]).results
+    (one,) = each(lines(), longest, families=["said-twice"])
     good = [example for example in lines() if (example.rating() or 0) >= 4]
     scores = np.array(longest(good))
     twice = np.array(longest([replace(example, response=f"{example.response} {example.response}") for example in good]))
-    told = (one.original_mean, one.original_sd, one.mean, one.sd)
+    told = [one.value(f"{name} score, {key}") for name in ("original", "attacked") for key in ("mean", "sd")]
     assert one.n == 80 and np.allclose(told, (scores.mean(), scores.std(), twice.mean(), twice.std()))
-    assert one.auc == pytest.approx(np.mean([(a > b) + (a == b) / 2 for a in scores for b in twice]))
-    assert one.within == pytest.approx(np.mean(np.abs(twice - twice.mean()) <= twice.std()))
-    assert one.pearson.value == pytest.approx(1.0) and one.spearman.value == pytest.approx(1.0) and one.better == 1.0
+    assert one.value("AUC") == pytest.approx(np.mean([(a > b) + (a == b) / 2 for a in scores for b in twice]))
+    assert one.value("attacked score, within 1 sd") == pytest.approx(
+        np.mean(np.abs(twice - twice.mean()) <= twice.std())
+    )
+    assert one.value("pearson with the original score") == pytest.approx(1.0) and one.better == 1.0
+    assert one.value("spearman with the original score") == pytest.approx(1.0)
 
 
 # which replies
@@ -244,7 +267,8 @@ def test_moments_are_those_of_the_scores() -> None:
 
 def test_bad_replies_stand_beside_good_ones_alone() -> None:
     found = rejoinder.audit(lines(), oracle, families=["empty", "upper-case"])
-    assert [(one.n, one.skipped) for one in found.results] == [(80, 0), (160, 0)] and found.good == 80
+    assert [(one.n, one.facts["skipped"]) for one in by_attack(found).values()] == [(80, 0), (160, 0)]
+    assert found.about.counts["good"] == 80
     low = [replace(one, quality={"overall": one.quality["overall"] - 1.5}) for one in lines()]  # 0.5 and 2.5 of 1 to 5
     assert not originals_of(low, 500, Sampling(0, 0)).good.any()
 
@@ -253,15 +277,15 @@ def test_without_a_scale_the_card_says_what_counts_as_good() -> None:
     bare = [replace(one, scales={}) for one in lines()]
     low = [replace(one, quality={"overall": one.quality["overall"] - 1.5}) for one in bare]
     found = rejoinder.audit(low, longest, families=["empty"])
-    assert (found.rated, found.scaled, found.good) == (160, 0, 80)
+    assert [found.about.counts[name] for name in ("rated", "scaled", "good")] == [160, 0, 80]
     assert any("160 ratings came without a scale" in said for said in found.answer)
-    assert "in the upper half of ratings." in markdown(audit_document(found))
+    assert "in the upper half of ratings." in markdown(found)
     scaled = [replace(one, dataset="scaled") for one in lines()[80:120]]
     mixed = [*bare[:80], *scaled, *(replace(one, quality={}) for one in bare[120:])]
-    page = markdown(audit_document(rejoinder.audit(mixed, longest, families=["empty"])))
-    assert "in the upper half of ratings and, of 40, of the scale, or not rated." in page
+    page = markdown(rejoinder.audit(mixed, longest, families=["empty"]))
+    assert "in the upper half of ratings and of the scale, or unrated." in page
     whole = rejoinder.audit(lines(), longest, families=["empty"])
-    assert "in the upper half of ratings and scale." in markdown(audit_document(whole))
+    assert "in the upper half of ratings and of the scale." in markdown(whole)
     assert not any("without a scale" in said for said in whole.answer)
 
 
@@ -274,7 +298,7 @@ def test_without_ratings_a_persons_reply_is_taken_where_it_is_not_the_only_one()
         one.response == given.references[0] and one.references == given.references[1:]
         for one, given in zip(found.examples, lines(40), strict=True)
     )
-    assert any("Nobody rated" in said for said in rejoinder.audit(plain, longest, families=["empty"]).answer)
+    assert any("No reply is rated" in said for said in rejoinder.audit(plain, longest, families=["empty"]).answer)
 
 
 def test_what_people_said_is_not_said_of_a_bad_reply() -> None:
@@ -297,30 +321,32 @@ def test_the_limit_draws_by_the_seed() -> None:
 
     assert len(drawn(0)) == 50 and drawn(0) == drawn(0) != drawn(1)
     found = rejoinder.audit(lines(), longest, limit=50, families=["upper-case"])
-    assert (found.examples, found.given, found.results[0].n) == (50, 160, 50)
+    assert [found.about.counts[name] for name in ("replies", "lines")] == [50, 160]
+    assert by_attack(found)["upper-case"].n == 50
 
 
 def test_one_family_changes_no_other() -> None:
     alone_, among = (
-        by_family(rejoinder.audit(lines(), longest, families=names, seed=3))["jumbled"]
+        by_attack(rejoinder.audit(lines(), longest, families=names, seed=3))["jumbled"]
         for names in (["jumbled"], ["other-random", "jumbled", "gibberish"])
     )
     assert alone_ == among
-    backwards = by_family(rejoinder.audit(lines()[::-1], longest, families=["jumbled"], seed=3))["jumbled"]
-    assert (backwards.value, backwards.low) == (alone_.value, alone_.low)
+    backwards = by_attack(rejoinder.audit(lines()[::-1], longest, families=["jumbled"], seed=3))["jumbled"]
+    assert (backwards.share.value, backwards.share.low) == (alone_.share.value, alone_.share.low)
 
 
 def test_a_judge_that_knows_the_data_set_is_told() -> None:
     found = rejoinder.audit("@dstc7", families=["upper-case"], limit=40)
-    assert found.fitted == ["dstc7"] and any("was fitted on lines of dstc7" in said for said in found.answer)
+    assert found.about.scorers["rejoinder"]["fitted"] == ["dstc7"]
+    assert any("was fitted on lines of dstc7" in said for said in found.warnings)
     assert not any(
-        "was fitted on lines of" in said for said in rejoinder.audit(lines(40), families=["upper-case"]).answer
+        "was fitted on lines of" in said for said in rejoinder.audit(lines(40), families=["upper-case"]).warnings
     )
 
 
 def test_empty_replies_are_left_out() -> None:
     found = rejoinder.audit([*lines(40), Example(("hello",), " ")], longest, families=["empty"])
-    assert (found.examples, found.empty) == (40, 1)
+    assert [found.about.counts[name] for name in ("replies", "empty")] == [40, 1]
 
 
 # what goes wrong
@@ -332,9 +358,13 @@ def test_a_scorer_that_fails_on_some_replies_is_counted() -> None:
             raise ValueError("too long for me")
         return longest(examples)
 
-    results = by_family(rejoinder.audit(lines(), fragile, families=["padding", "said-twice"]))
-    assert (results["padding"].n, results["padding"].failed, results["padding"].verdict) == (0, 80, "cannot be told")
-    assert "too long for me" in results["padding"].reason
+    results = by_attack(rejoinder.audit(lines(), fragile, families=["padding", "said-twice"]))
+    assert (results["padding"].n, results["padding"].facts["failed"], results["padding"].verdict) == (
+        0,
+        80,
+        "inconclusive",
+    )
+    assert "too long for me" in results["padding"].share.reason
     assert (results["said-twice"].n, results["said-twice"].verdict) == (80, "fooled")
 
 
@@ -343,8 +373,9 @@ def test_unscored_and_skipped_are_counted_apart() -> None:
         return [None if one.response.isupper() and one.id == "7" else 1.0 for one in examples]
 
     given = [replace(lines()[0], response="!", context=(f"hm {n}",), id=f"x{n}") for n in range(5)]
-    (one,) = rejoinder.audit([*lines(), *given], choosy, families=["upper-case"]).results
-    assert (one.n, one.skipped, one.failed, one.why_failed) == (159, 5, 1, "choosy gave None")
+    (one,) = each([*lines(), *given], choosy, families=["upper-case"])
+    assert (one.n, one.facts["skipped"], one.facts["failed"]) == (159, 5, 1)
+    assert one.facts["why_failed"] == "choosy gave None"
 
 
 def test_a_scorer_that_scores_nothing_is_told() -> None:
@@ -355,13 +386,13 @@ def test_a_scorer_that_scores_nothing_is_told() -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: rejoinder.audit(lines(), "column:stars"), "says nothing of other replies"),
+        (lambda: rejoinder.audit(lines(), "column:stars"), "has no scores for other replies"),
         (lambda: rejoinder.audit(lines(), longest, families=["jumbeld"]), "Nearest: jumbled"),
         (lambda: rejoinder.audit(lines(), longest, families=["dull", "dull"]), "named twice"),
         (lambda: rejoinder.audit(lines(), longest, families=[]), "no attack was named"),
         (lambda: rejoinder.audit(lines(), longest, families=[3]), "not int"),  # type: ignore[list-item]
         (lambda: rejoinder.audit(lines(), longest, limit=0), "limit is 0"),
-        (lambda: rejoinder.audit(lines(), longest, allowed=1.0), "the share let pass is 1.0"),
+        (lambda: rejoinder.audit(lines(), longest, fail_over=1.0), "the share that is allowed is 1.0"),
         (lambda: rejoinder.audit(lines(), longest, seed=-1), "seed is -1"),
     ],
 )
@@ -383,8 +414,9 @@ def test_a_line_given_twice_is_told() -> None:
 def test_what_a_family_takes_and_is_not_there_leaves_it_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REJOINDER_WORDNET", "/nowhere")
     found = rejoinder.audit(lines(40), longest, families=["synonyms", "upper-case"])
-    assert list(found.left_out) == ["synonyms"] and "/nowhere" in found.left_out["synonyms"]
-    assert [one.family for one in found.results] == ["upper-case"] and "synonyms" not in found.signature.fields
+    left_out = found.about.options["left_out"]
+    assert list(left_out) == ["synonyms"] and "/nowhere" in left_out["synonyms"]
+    assert list(by_attack(found)) == ["upper-case"] and "synonyms" not in found.about.signatures["longest"]
     assert any("Left out" in said and "synonyms" in said for said in found.answer)
 
 
@@ -399,7 +431,7 @@ def test_an_attack_of_ones_own_is_a_function() -> None:
         """
         return replace(one, response=f"{one.response} What a clever question!") if rng.random() < 2 else None
 
-    (one,) = rejoinder.audit(lines(), longest, families=[flattery]).results
+    (one,) = each(lines(), longest, families=[flattery])
     assert (one.family, one.about, one.goal, one.verdict) == ("flattery", "What a flatterer adds", BAD, "fooled")
 
 
@@ -410,8 +442,9 @@ def test_an_attack_of_ones_own_has_a_goal_and_a_constraint() -> None:
         candidates=alone(lambda one, _: replace(one, response=one.response.upper())),
         constraint=lambda _, attacked: attacked.id != "3",
     )
-    (one,) = rejoinder.audit(lines(), longest, families=[own]).results
-    assert (one.family, one.goal, one.n, one.skipped, one.verdict) == ("shout-short", GOOD, 159, 1, "holds")
+    (one,) = each(lines(), longest, families=[own])
+    assert (one.family, one.goal, one.n, one.verdict) == ("shout-short", GOOD, 159, "holds")
+    assert one.facts["skipped"] == 1
 
 
 def test_a_function_that_gives_something_else_is_told() -> None:
@@ -436,8 +469,8 @@ def test_the_best_sentence_of_a_pool_is_found() -> None:
     def loves_thanks(examples: list[Example]) -> list[float]:
         return [5.0 if one.response.startswith("Thank you") else 2.0 for one in examples]
 
-    (one,) = rejoinder.audit(lines(), loves_thanks, families=["fixed-sentence"]).results
-    assert one.chosen == {"Thank you so much!": 80} and one.verdict == "fooled" and one.value == 1.0
+    (one,) = each(lines(), loves_thanks, families=["fixed-sentence"])
+    assert one.facts["chosen"] == {"Thank you so much!": 80} and one.verdict == "fooled" and one.share.value == 1.0
 
 
 # what comes out
@@ -446,20 +479,23 @@ def test_the_best_sentence_of_a_pool_is_found() -> None:
 @pytest.mark.slow
 def test_results_as_json_and_frames() -> None:
     found = rejoinder.audit(lines(), longest)
-    record = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert record["version"] == 1 and len(record["results"]) == len(found.results)
-    one = next(row for row in record["results"] if row["family"] == "jumbled")
-    assert {"value", "low", "high", "n", "verdict", "skipped", "failed", "pearson", "spearman", "seed"} <= set(one)
-    assert one["published"]["pearson"] == 0.68 and one["worst"][0]["attacked"] != one["worst"][0]["original"]
-    assert record["signature"]["attacks"] == 2 and record["signature"]["function"].endswith("longest")
-    assert list(found.to_pandas()["family"]) == [row.family for row in found.results]
+    record = json.loads(found.to_json())
+    assert record["version"] == 2 and record["command"] == "audit" and len(record["results"]) > 600
+    shares = [row for row in record["results"] if row["statistic"] == "share fooled"]
+    assert [row["group"] for row in shares] == [each["attack"] for each in record["data"]]
+    worst = record["cases"][0]
+    assert worst["attacked"] != worst["original"]
+    assert record["signature"]["longest"]["attacks"] == 2
+    assert len(found.to_frame()) == len(record["results"])
     assert rejoinder.audit(lines(), longest).to_dict() == found.to_dict()
 
 
-def test_a_gate_is_not_passed_where_nothing_is_told() -> None:
-    gate = rejoinder.audit(lines(20), longest, families=["said-twice"]).gate()
-    assert not gate.passed and gate.reasons == ("no attack has a verdict",)
-    closed = rejoinder.audit(lines(), longest, families=["said-twice", "quotes"]).gate()
-    assert not closed.passed and closed.reasons == ("said-twice fools it 100 % of the time",)
-    assert rejoinder.audit(lines(), longest, families=["said-twice"], allowed=0.999).gate().passed is False
-    assert rejoinder.audit(lines(), longest, families=["quotes"]).gate().passed
+def test_a_gate_is_not_passed_without_a_verdict() -> None:
+    def gate(families: Sequence[str], fail_over: float = 0.1, count: int = 160) -> Any:
+        return rejoinder.audit(lines(count), longest, families=families, fail_over=fail_over).gate
+
+    assert not gate(["said-twice"], count=20).passed
+    assert "no attack has a verdict" in gate(["said-twice"], count=20).text
+    closed = gate(["said-twice", "quotes"])
+    assert not closed.passed and "said-twice fools it 100 % of the time" in closed.text
+    assert not gate(["said-twice"], 0.999).passed and gate(["quotes"]).passed

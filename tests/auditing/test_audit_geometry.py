@@ -10,9 +10,9 @@ import pytest
 import rejoinder
 from rejoinder.auditing.conicity import conicity
 from rejoinder.auditing.geometry import breadth, cones
+from rejoinder.estimates import one, pick
 from rejoinder.example import Example
-from rejoinder.documents.audit import audit_document
-from rejoinder.documents.markdown import markdown
+from rejoinder.report.markdown import markdown
 from rejoinder.stats.resamples import Sampling
 from samples import small_panel
 
@@ -27,26 +27,29 @@ def test_a_panel_shows_its_cones() -> None:
     judge = small_panel()
     examples = [*lines(), Example(("hm",), " ", id="blank")]
     found = cones(judge, examples, np.arange(61), SAMPLING)
-    assert [(one.judge, one.side, one.space) for one in found] == [
-        ("c-adem", side, space) for side in ("response", "context") for space in ("encoder", "head")
+    shown = pick(found, statistic="conicity")
+    assert [cone.group for cone in shown] == [
+        f"c-adem: {side}, {kind}" for side in ("response", "context") for kind in ("encoder", "projected")
     ]
-    raw = judge.encoder.encode([one.response for one in lines()])
-    assert found[0].value == pytest.approx(conicity(raw)) and found[0].n == 60
-    assert all(one.low < one.high and 0 < one.spread < 1 for one in found)
-    assert cones(judge, examples, np.arange(61), SAMPLING) == found
+    raw = judge.encoder.encode([line.response for line in lines()])
+    assert shown[0].value == pytest.approx(conicity(raw)) and shown[0].n == 60
+    assert all(cone.low < cone.high for cone in shown)
+    assert all(0 < cone.value < 1 for cone in pick(found, statistic="spread of vectors"))
+    assert list(map(str, cones(judge, examples, np.arange(61), SAMPLING))) == list(map(str, found))
 
 
 def test_each_member_of_a_panel_has_its_own() -> None:
-    mixed = [replace(one, references=("well said",) if row % 2 else ()) for row, one in enumerate(lines())]
+    mixed = [replace(line, references=("well said",) if row % 2 else ()) for row, line in enumerate(lines())]
     found = cones(small_panel(), mixed, np.arange(60), SAMPLING)
-    assert {(one.judge, one.side) for one in found if one.judge == "adem"} == {
-        ("adem", side) for side in ("response", "context", "reference")
+    groups = {cone.group for cone in found if cone.group.startswith("adem")}
+    assert groups == {
+        f"adem: {side}, {kind}" for side in ("response", "context", "reference") for kind in ("encoder", "projected")
     }
-    assert all(25 <= one.n <= 30 for one in found)
+    assert all(25 <= cone.n <= 30 for cone in found)
 
 
 def test_a_metric_has_none() -> None:
-    assert cones(rejoinder.load_scorer("length"), lines(), np.arange(60), SAMPLING) == ()
+    assert cones(rejoinder.load_scorer("length"), lines(), np.arange(60), SAMPLING) == []
 
 
 def test_scores_are_set_beside_ratings_as_shares_of_their_scales() -> None:
@@ -56,20 +59,21 @@ def test_scores_are_set_beside_ratings_as_shares_of_their_scales() -> None:
     ]
     judge, scores = replace(small_panel(), scale=(1.0, 5.0)), np.array([3 + (n % 5) / 10 for n in range(50)])
     found = breadth(judge, rated, scores, np.arange(50), SAMPLING)
-    assert (found.value, found.low, found.high) == pytest.approx((0.1, 0.1, 0.1))
-    assert (found.scores, found.ratings) == pytest.approx((np.std(np.arange(5)) / 40, np.std(np.arange(5)) / 4))
-    assert found.pearson.value == pytest.approx(1.0)
+    ratio = one(found, statistic="ratio of spreads")
+    assert (ratio.value, ratio.low, ratio.high) == pytest.approx((0.1, 0.1, 0.1))
+    spreads = [one(found, statistic=f"sd of {name}, share of the scale").value for name in ("scores", "ratings")]
+    assert spreads == pytest.approx([np.std(np.arange(5)) / 40, np.std(np.arange(5)) / 4])
+    assert one(found, statistic="pearson").value == pytest.approx(1.0)
     endless = breadth(rejoinder.load_scorer("length"), rated, scores, np.arange(50), SAMPLING)
-    assert not endless.known and "no lowest and highest" in endless.reason and endless.pearson.known
+    assert "no lowest and highest" in one(endless, statistic="ratio of spreads").reason
+    assert one(endless, statistic="pearson").known
     unrated = breadth(judge, [Example(("a",), "b")], np.array([3.0]), np.arange(1), SAMPLING)
-    assert "nobody rated" in unrated.reason
+    assert "no human ratings" in unrated[0].reason
 
 
-def test_the_card_tells_it() -> None:
+def test_the_report_shows_it() -> None:
     found = rejoinder.audit(lines(), small_panel(), families=["upper-case"])
-    record = found.to_dict()
-    assert {one["side"] for one in record["geometry"]} == {"response", "context"} and record["breadth"]["value"] > 0
-    page = markdown(audit_document(found))
-    assert "## Geometry" in page and "How the judge's vectors lie" in page and "times as widely as ratings" in page
-    plain = markdown(audit_document(rejoinder.audit(lines(), "length", families=["upper-case"])))
-    assert "Geometry" not in plain
+    assert found.one(statistic="ratio of spreads").value > 0
+    page = markdown(found)
+    assert "## Geometry" in page and "### Vectors" in page and "times that of the ratings" in page
+    assert "Geometry" not in markdown(rejoinder.audit(lines(), "length", families=["upper-case"]))

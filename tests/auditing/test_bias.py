@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import numpy as np
 import pytest
 
 import rejoinder
-from rejoinder.auditing.bias import PROPERTIES, Bias, biases
+from rejoinder.auditing.bias import PROPERTIES, STATISTICS, biases
+from rejoinder.estimates import Estimate
 from rejoinder.example import Example
-from rejoinder.documents.audit_bias import bias_table
 from rejoinder.stats.resamples import Sampling
 
-OF = {one.name: one.of for one in PROPERTIES}
+OF = {prop.name: prop.value for prop in PROPERTIES}
 
 
 def lines(count: int = 300, dataset: str = "one") -> list[Example]:
@@ -41,9 +38,12 @@ def lines(count: int = 300, dataset: str = "one") -> list[Example]:
     return made
 
 
-def found(scores: np.ndarray, given: list[Example], sign: int = 1) -> dict[str, Bias]:
+def found(scores: np.ndarray, given: list[Example], sign: int = 1) -> dict[str, tuple[Estimate, Estimate]]:
+    """Return correlation and points by property."""
     clusters = np.arange(len(given)) // 3
-    return {one.property: one for one in biases(given, scores, clusters, Sampling(0, 0), sign)}
+    estimates = biases(given, scores, clusters, Sampling(0, 0), sign)
+    assert [estimate.statistic for estimate in estimates] == [*STATISTICS] * len(PROPERTIES)
+    return {first.group: (first, second) for first, second in zip(estimates[::2], estimates[1::2], strict=True)}
 
 
 @pytest.mark.parametrize(
@@ -76,20 +76,20 @@ def test_a_judge_that_pays_for_a_property_is_found_out(name: str) -> None:
     ratings = np.array([one.rating() for one in given], dtype=np.float64)
     values = np.array([OF[name](one) for one in given])
     paid = 3 * np.nan_to_num(values) / np.nanstd(values)
-    got = found(ratings + paid, given)[name]
-    assert got.value > 0.95 and got.excludes() and got.points.excludes()
+    got, points = found(ratings + paid, given)[name]
+    assert got.value > 0.95 and got.excludes() and points.excludes()
     step = next(one.step for one in PROPERTIES if one.name == name)
-    assert got.points.value == pytest.approx(3 * step / np.nanstd(values), rel=0.05)
+    assert points.value == pytest.approx(3 * step / np.nanstd(values), rel=0.05)
 
 
 def test_points_are_those_of_ten_words() -> None:
     given = lines()
     ratings = np.array([one.rating() for one in given], dtype=np.float64)
     lengths = np.array([len(one.response.split()) for one in given])
-    got = found(2 * ratings + 0.07 * lengths, given)["length"]
-    assert got.points.value == pytest.approx(0.7) and got.value == pytest.approx(1.0) and got.step == "ten words"
-    turned = found(-(2 * ratings + 0.07 * lengths), given, -1)["length"]
-    assert turned.points.value == pytest.approx(0.7)
+    got, points = found(2 * ratings + 0.07 * lengths, given)["length"]
+    assert points.value == pytest.approx(0.7) and got.value == pytest.approx(1.0)
+    _, turned = found(-(2 * ratings + 0.07 * lengths), given, -1)["length"]
+    assert turned.value == pytest.approx(0.7)
 
 
 def test_what_people_reward_is_no_bias() -> None:
@@ -102,7 +102,7 @@ def test_what_people_reward_is_no_bias() -> None:
         Example(one.context, one.response, dataset="one", quality={"overall": float(rating)})
         for one, rating in zip(given, ratings, strict=True)
     ]
-    got = found(ratings + np.random.default_rng(1).normal(size=len(given)) / 10, rated)["length"]
+    got, _ = found(ratings + np.random.default_rng(1).normal(size=len(given)) / 10, rated)["length"]
     assert np.corrcoef(lengths, ratings)[0, 1] > 0.8 and abs(got.value) < 0.15 and not got.excludes()
 
 
@@ -114,34 +114,31 @@ def test_data_sets_are_told_apart() -> None:
         for one in lines()
     ]
     noise = np.random.default_rng(0).normal(size=600)
-    got = found(np.repeat([0.0, 50.0], 300) + noise, [*first, *second])["length"]
+    got, _ = found(np.repeat([0.0, 50.0], 300) + noise, [*first, *second])["length"]
     assert abs(got.value) < 0.15
 
 
 def test_what_cannot_be_said_has_a_reason() -> None:
     unrated = [Example(one.context, one.response) for one in lines()]
     got = found(np.ones(300), unrated)
-    assert {one.reason for one in got.values()} == {"nobody rated these replies"} and not bias_table(
-        tuple(got.values())
-    )
-    few = found(np.arange(29.0), lines(29))["length"]
-    assert few.reason == "29 rated replies with a score of which it is known, 30 are needed"
-    constant = found(np.ones(300), lines())["length"]
-    assert constant.reason == "the rating leaves nothing of it, or of the score" and not constant.known
+    assert {one.reason for both in got.values() for one in both} == {"no human ratings"}
+    few, _ = found(np.arange(29.0), lines(29))["length"]
+    assert few.reason == "29 rated replies with a score and this property, 30 are needed"
+    constant, _ = found(np.ones(300), lines())["length"]
+    assert constant.reason == "nothing of it, or of the score, is left given the rating" and not constant.known
     same = [Example(("a",), "one two", quality={"overall": float(n % 5)}) for n in range(40)]
-    assert found(np.arange(40.0), same)["length"].reason == "it is the same for all of them"
+    assert found(np.arange(40.0), same)["length"][0].reason == "it is the same for all of them"
     odd = [Example((), text, quality={"overall": 1.0}) for text in ("", "!", "👍", " ")]
-    assert found(np.arange(4.0), odd)["length"].n == 0
+    assert found(np.arange(4.0), odd)["length"][0].n == 0
 
 
-def test_it_stands_in_the_audit_and_its_card() -> None:
+def test_the_audit_reports_it() -> None:
     def lengthy(examples: list[Example]) -> list[float]:
         return [(one.rating() or 3) + 0.1 * len(one.response.split()) for one in examples]
 
-    audit: Any = rejoinder.audit(lines(), lengthy, families=["upper-case"])
-    assert any("Where people rated alike, its score still goes with length (" in said for said in audit.answer)
-    record = json.loads(json.dumps(audit.to_dict(), allow_nan=False))
-    (length,) = [one for one in record["bias"] if one["property"] == "length"]
-    assert length["points"]["value"] == pytest.approx(1.0, abs=0.1) and length["low"] > 0.5
-    (table,) = bias_table(audit.biases)
-    assert [row[0].text for row in table.rows] == list(OF)  # type: ignore[union-attr]
+    audit = rejoinder.audit(lines(), lengthy, families=["upper-case"])
+    assert any("its score still goes with length (" in sentence for sentence in audit.answer)
+    length, points = (audit.one(statistic=name, group="length") for name in STATISTICS)
+    assert points.value == pytest.approx(1.0, abs=0.1) and length.low > 0.5
+    (table,) = [table for table in audit.layout.tables if table.title == "Bias"]
+    assert [row[0].text for row in table.rows] == list(OF)

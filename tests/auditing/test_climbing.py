@@ -12,6 +12,7 @@ import rejoinder
 from rejoinder.auditing.climbing import ROUNDS, TRIED, climbing
 from rejoinder.auditing.search import Target
 from rejoinder.example import Example
+from research.attacks import by_attack
 
 ODD = ("a", "Tag, wie geht es dir?", "你好", "one two three", "w " * 2000, "🙂")
 
@@ -77,14 +78,15 @@ def test_lower_may_be_better_and_a_failing_scorer_is_no_end() -> None:
 
 def test_an_audit_holds_what_it_finds_against_the_good_reply() -> None:
     found = rejoinder.audit("@conture", "context-overlap", families=["other-random", "climbed"], limit=80)
-    drawn, climbed_ = found.results
-    assert climbed_.value > drawn.value + 0.2 and climbed_.mean > drawn.mean and climbed_.verdict == "fooled"
+    drawn, climbed_ = by_attack(found).values()
+    assert climbed_.share.value > drawn.share.value + 0.2
+    assert climbed_.value("attacked score, mean") > drawn.value("attacked score, mean") and climbed_.verdict == "fooled"
 
 
 def test_who_knows_the_ratings_cannot_be_climbed() -> None:
     def oracle(examples: list[Example]) -> list[float]:
         return [-1.0 if (rating := one.rating()) is None else rating for one in examples]
 
-    (one,) = rejoinder.audit("@conture", oracle, families=["climbed"]).results
-    assert (one.value, one.verdict) == (0.0, "holds") and one.n > 30
-    assert one.mean == -1.0 < one.original_lowest
+    (one,) = by_attack(rejoinder.audit("@conture", oracle, families=["climbed"])).values()
+    assert (one.share.value, one.verdict) == (0.0, "holds") and one.n > 30
+    assert one.value("attacked score, mean") == -1.0 < one.value("original score, lowest")

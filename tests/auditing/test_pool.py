@@ -23,6 +23,7 @@ from rejoinder.judges.bilinear.judge import BilinearJudge
 from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.judges.differentiable import Differentiable, Side, Slopes, Space
 from rejoinder.scorer import Card, FloatArray, Scores
+from research.attacks import by_attack
 from samples import small_panel
 
 WEIGHTS = np.array([0.5, -1.0, 2.0])
@@ -218,15 +219,17 @@ def test_one_reply_for_all_is_chosen_on_the_other_half() -> None:
 def test_of_an_audit_with_a_pool_the_upper_limit_is_higher() -> None:
     replies = [one.response for one in rejoinder.read("@dstc7")][:150]
     found = rejoinder.audit("@conture", small_panel(), pool=replies, families=["white-box", "pool-best"], limit=50)
-    near, best = found.results
-    assert best.mean >= near.mean > near.original_mean and best.verdict == "fooled" and near.published
-    assert best.lowest <= best.mean <= best.highest and best.original_lowest < best.original_highest
-    assert found.signature.fields["pool"].startswith(f"{len(set(replies))} replies, ")
-    assert {case.attacked for case in best.worst} <= set(replies)
+    near, best = by_attack(found).values()
+    means = [one.value("attacked score, mean") for one in (best, near)]
+    assert means[0] >= means[1] > near.value("original score, mean") and best.verdict == "fooled"
+    assert best.value("attacked score, lowest") <= means[0] <= best.value("attacked score, highest")
+    (signature,) = found.about.signatures.values()
+    assert signature["pool"].startswith(f"{len(set(replies))} replies, ")
+    assert {case.values["attacked"] for case in found.cases} <= set(replies)
     judge = small_panel()
-    for case in near.worst:
-        (score,) = rejoinder.score([Example(case.context, case.attacked)], judge).values
-        assert score == pytest.approx(case.after)
+    for case in found.cases:
+        (score,) = rejoinder.score([Example(tuple(case.context), case.values["attacked"])], judge).values
+        assert score == pytest.approx(case.values["after"])
 
 
 def test_without_a_pool_they_are_no_part_of_the_battery() -> None:
@@ -241,7 +244,8 @@ def test_without_a_pool_they_are_no_part_of_the_battery() -> None:
 def test_what_cannot_look_inside_is_left_out_and_told() -> None:
     names = ["white-box", "pool-best"]
     found = rejoinder.audit("@conture", "length", pool=["yes", "no"], families=names, limit=40)
-    assert "vectors and gradients" in found.left_out["white-box"] and [one.n for one in found.results] == [found.good]
+    assert "vectors and gradients" in found.about.options["left_out"]["white-box"]
+    assert [one.n for one in by_attack(found).values()] == [found.about.counts["good"]]
 
 
 def test_a_pool_is_each_text_once() -> None:

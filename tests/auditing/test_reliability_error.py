@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -11,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rejoinder.auditing.reliability import PUBLISHED_ERROR, reliability_error
+from rejoinder.auditing.reliability import reliability_error
 from rejoinder.errors import DataError, NothingScored, UsageError
+from rejoinder.estimates import Estimate
 from rejoinder.example import Example
+from rejoinder.report.results import Results
 from rejoinder.responders.plain import FunctionResponder
 
 
@@ -35,32 +36,35 @@ def noise(examples: list[Example]) -> list[float]:
     return list(np.random.default_rng(5).normal(size=len(examples)))
 
 
-def accuracies(found: Any) -> dict[str, float]:
-    return {one.name: one.value for one in (*found.scenarios, found.told)}
+def accuracies(found: Results) -> dict[str, float]:
+    return {accuracy.group: accuracy.value for accuracy in found.pick(statistic="accuracy")}
+
+
+def error(found: Results) -> Estimate:
+    return found.one(statistic="evaluator reliability error")
 
 
 def test_an_oracle_has_hardly_any_error() -> None:
     found = reliability_error(dialogues(), oracle)
     got = accuracies(found)
     assert got["human / random"] == got["human / skipped"] == 1.0 and got["human / machine"] > 0.98
-    assert got["human / human"] == pytest.approx(0.5, abs=0.1) and found.error.value < 0.05
-    assert [one.ideal for one in found.scenarios] == [0.5, 0.5, 1.0, 1.0] and math.isnan(found.told.ideal)
-    assert (found.published, found.told.published, found.dialogues) == (PUBLISHED_ERROR, 0.902, 200)
+    assert got["human / human"] == pytest.approx(0.5, abs=0.1) and error(found).value < 0.05
+    assert found.about.counts == {"dialogues": 200} and "19 %" in found.answer[0]
 
 
 @pytest.mark.parametrize("blind", [constant, noise])
 def test_who_knows_nothing_is_wrong_by_a_quarter(blind: Callable[[list[Example]], list[float]]) -> None:
     found = reliability_error(dialogues(), blind)
-    assert found.error.value == pytest.approx(0.25, abs=0.06)
-    assert found.error.low <= found.error.value <= found.error.high
+    assert error(found).value == pytest.approx(0.25, abs=0.06)
+    assert error(found).low <= error(found).value <= error(found).high
 
 
 def test_the_error_is_the_mean_distance() -> None:
     found = reliability_error(dialogues(), noise)
-    ideals = np.array([one.ideal for one in found.scenarios])
-    values = np.array([one.value for one in found.scenarios])
-    assert found.error.value == pytest.approx(np.abs(values - ideals).mean())
-    assert [one.n for one in found.scenarios] == [200, 200, 400, 400] and found.told.n == 400
+    ideals = np.array([0.5, 0.5, 1.0, 1.0])
+    values = np.array([*accuracies(found).values()])[:4]
+    assert error(found).value == pytest.approx(np.abs(values - ideals).mean())
+    assert [accuracy.n for accuracy in found.pick(statistic="accuracy")] == [200, 200, 400, 400, 400]
 
 
 def test_who_sees_the_subject_alone_is_fooled_by_what_skips_a_turn() -> None:
@@ -85,7 +89,7 @@ def test_each_half_is_judged_by_what_the_other_taught() -> None:
             return self.encode([" ".join(one) for one in contexts])
 
     found = reliability_error(dialogues(100), Heart())
-    assert found.evaluator == "a classifier over by heart"
+    assert list(found.about.scorers) == ["a classifier over by heart"]
     assert all(abs(value - 0.5) < 0.15 for value in accuracies(found).values())
 
 
@@ -109,7 +113,9 @@ def test_a_classifier_over_an_encoder_learns() -> None:
 def test_a_responder_is_the_machine() -> None:
     parrot = FunctionResponder(lambda context: context[-1], "parrot")
     found = reliability_error(dialogues(), oracle, machine=parrot)
-    assert found.machine.startswith("responder:parrot|") and accuracies(found)["human / machine"] == 1.0
+    assert (
+        found.about.options["machine"].startswith("responder:parrot|") and accuracies(found)["human / machine"] == 1.0
+    )
     shams = FunctionResponder(lambda context: f"true {context[0].split()[1]} indeed", "sham")
     assert accuracies(reliability_error(dialogues(), oracle, machine=shams))["human / machine"] < 0.6
 
@@ -124,9 +130,9 @@ def test_the_seed_decides() -> None:
 
 
 def test_as_json() -> None:
-    record = json.loads(json.dumps(reliability_error(dialogues(40), oracle).to_dict(), allow_nan=False))
-    assert record["error"]["published"] == 0.193 and record["error"]["low"] <= record["error"]["value"]
-    assert [one["name"] for one in record["results"]][-1] == "human / machine"
+    record = json.loads(reliability_error(dialogues(40), oracle).to_json())
+    assert record["results"][0]["low"] <= record["results"][0]["value"]
+    assert record["results"][-1]["group"] == "human / machine"
 
 
 def test_unscored_replies_are_left_out_and_counted() -> None:
@@ -134,7 +140,7 @@ def test_unscored_replies_are_left_out_and_counted() -> None:
         return [None if one.response.startswith("skipped 1") else float(len(one.response)) for one in examples]
 
     found = reliability_error(dialogues(), choosy)
-    assert [(one.name, one.unscored) for one in found.scenarios if one.unscored] == [("human / skipped", 111)]
+    assert [(one.group, one.unscored) for one in found.estimates if one.unscored] == [("human / skipped", 111)]
 
     def silent(examples: list[Example]) -> list[float | None]:
         return [None if one.response.startswith("skipped") else 1.0 for one in examples]

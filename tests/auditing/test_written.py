@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from judges_over_views import QUICK, made_material, rated
-from rejoinder.example import Example, ReplySet
-from rejoinder.judges.augmentation import augment, written
+from rejoinder.example import Example
+from rejoinder.judges.augmentation import ReplySet, augment, written
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.judges.views.lines import NO_LINE

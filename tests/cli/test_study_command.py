@@ -108,7 +108,7 @@ def test_a_trained_judge_is_a_scorer_like_any_other(
     given = few(sample, 200, tmp_path_factory.mktemp("given"))
     ran = run("train", kind, given, "-o", folder, "--held-out", held_out)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.words.startswith("None is shown to agree with people: ")
+    assert ran.words.startswith("No scorer shows significant agreement with people: ")
     assert "part lines Pearson Spearman " in ran.words
     assert f"saved in {folder}; score with it: rejoinder score FILE -s {folder}" in ran.out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["judge", "test.jsonl"]
@@ -168,7 +168,7 @@ def untouched(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *argume
     def begun(*_: Any, **__: Any) -> None:
         pytest.fail("training began")
 
-    monkeypatch.setattr("rejoinder.meta.training.train", begun)
+    monkeypatch.setattr("rejoinder.analysis.train.train", begun)
     before = sorted(tmp_path.rglob("*"))
     ran = run("train", "c-adem", "@conture", *arguments)
     assert (ran.code in (2, 7), ran.out) == (True, "") and sorted(tmp_path.rglob("*")) == before

@@ -382,7 +382,7 @@ def test_the_command_trains_over_an_encoder(run: Run, folder: Path, tmp_path: Pa
     state = () if folder.name == "tweet2vec" else ("--state", "utterance")
     ran = run("train", "autojudge", tmp_path / "rated.jsonl", "-e", folder, *state, "-o", out, "--json")
     assert (ran.code, ran.err) == (0, "")
-    (result,) = json.loads(ran.out)["results"]
+    result = json.loads(ran.out)["scorers"]["autojudge"]["training"]
     assert (result["components"], result["batch_size"]) == (None, 512)
     scored = run("score", tmp_path / "rated.jsonl", "-s", out)
     assert (scored.code, sum(not record["unscored"] for record in scored.records) >= 59) == (0, True)

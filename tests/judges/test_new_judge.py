@@ -189,10 +189,9 @@ def test_it_is_trained_tried_saved_and_scores(run: Run, tmp_path: Path) -> None:
     rejoinder.write(rated(), file)
     done = run("train", "stump", file, "-o", folder, "--json")
     assert done.code == 0, done.err
-    found = json.loads(done.out)
-    assert found["results"][0]["kind"] == "stump" and found["results"][0]["longest"] == 4
-    tried = found["cross_validation"]
-    assert tried["candidates"][0]["name"] == "stump" and tried["candidates"][0]["spearman"]["value"] > 0.7
+    printed = json.loads(done.out)
+    assert printed["scorers"]["stump"]["training"]["longest"] == 4
+    assert printed["results"][0]["scorer"] == "stump" and printed["results"][0]["value"] > 0.7
     told = run("train", "stump", file, "-o", folder, "--force")
     assert "fitted with one cut after 4 words" in told.words and "Cross" not in told.err
     scored = run("score", file, "-s", folder).records
@@ -214,7 +213,7 @@ def test_what_it_has_no_use_for_is_refused(run: Run, tmp_path: Path) -> None:
 
 def test_a_learner_itself_will_do() -> None:
     own, named = (rejoinder.train(rated(), kind, resamples=100) for kind in (StumpLearner(), "stump"))
-    assert own.to_dict() == named.to_dict() and own.trial.candidates[0].name == "stump"
+    assert own[1].to_dict() == named[1].to_dict() and own[1].estimates[0].scorer == "stump"
 
 
 def test_lines_that_it_cannot_use_are_counted() -> None:

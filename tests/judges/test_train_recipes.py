@@ -31,7 +31,7 @@ def trained(run: Run, folder: Path, *arguments: object) -> dict[str, Any]:
     """The record of one training on a sample of the box."""
     done = run("train", *arguments, "-o", folder / "judge", "--json")
     assert done.code == 0, done.err
-    (found,) = json.loads(done.out)["results"]
+    found = json.loads(done.out)["scorers"][arguments[0]]["training"]
     assert isinstance(found, dict)
     return found
 

@@ -19,6 +19,7 @@ from rejoinder.auditing.battery import battery
 from rejoinder.example import Example
 from research import sai2019
 from research.asked import Asked
+from research.attacks import by_attack, scorer_of
 from research.fits import QUICK, QUICK_AUTOJUDGE
 from research.page import About
 from research.sai2019 import Sai2019
@@ -73,25 +74,28 @@ def test_judges_are_trained_as_their_papers_have_them(found: Sai2019) -> None:
     adem, autojudge = (one.judge for one in found.trained.values())
     assert (adem.kind, autojudge.kind) == ("adem", "autojudge") and adem.normalise == "none"
     assert adem.projection is not None and autojudge.projection is None
-    assert [one.scorer for one in found.audits] == ["adem", "autojudge", "bleu-2"]
+    assert [scorer_of(audit) for audit in found.audits] == ["adem", "autojudge", "bleu-2"]
     assert set(found.crossed) == {"adem", "autojudge"} and found.pool == 40
 
 
 def test_no_line_that_is_attacked_was_trained_on(found: Sai2019) -> None:
     test = {one.context for one in attacked(found)}
     trained = {found.material.examples[place].context for place in (*found.split.train, *found.split.validation)}
-    assert not test & trained and found.audits[0].examples == len(attacked(found)) <= 40
+    assert not test & trained and found.audits[0].about.counts["replies"] == len(attacked(found)) <= 40
 
 
 def test_figures_are_those_of_an_audit(found: Sai2019) -> None:
     own = rejoinder.audit(attacked(found), "bleu-2", families=["swapped", "generic-will-do"], seed=2)
     said = page(found, ABOUT).text
-    for one in own.results:
-        assert next(same for same in found.audits[2].results if same.family == one.family) == one
-    changed, _ = own.results
+    found_there = by_attack(found.audits[2])
+    for name, attack in by_attack(own).items():
+        assert repr(found_there[name]) == repr(attack)
+    changed, _ = by_attack(own).values()
     assert changed.n >= 30
     told = said[said.index("## Table 3") : said.index("## Table 4")]
-    assert row(told, changed.about)[-1] == f"{changed.mean:.2f} ± {changed.sd:.2f}"
+    assert row(told, changed.about)[-1] == "{:.2f} ± {:.2f}".format(
+        *(changed.value(f"attacked score, {key}") for key in ("mean", "sd"))
+    )
 
 
 def test_the_page(found: Sai2019) -> None:
@@ -104,7 +108,7 @@ def test_the_page(found: Sai2019) -> None:
     assert "a bigram model of the attacked replies" in said and "conicity" in said and "0.59" in said
     adem = found.crossed["adem"]
     assert f"{adem.rows:.0%}".replace("%", " %") in said and sum(adem) == pytest.approx(1)
-    few = next(one for one in found.audits[0].results if one.n < 30)
+    few = next(attack for attack in by_attack(found.audits[0]).values() if attack.n < 30)
     assert set(row(said, few.about)[1:]) == {"–"}, "too few to say anything"
 
 

@@ -1,4 +1,4 @@
-"""Permutation tests: against all permutations, by their level, and p-values adjusted for their number."""
+"""Permutation tests: against all permutations, and by their level."""
 
 from __future__ import annotations
 
@@ -8,19 +8,15 @@ from typing import Literal, get_args
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+from rejoinder.estimates import Estimate
 from rejoinder.stats.correlation import williams
-from rejoinder.stats.figure import Figure
-from rejoinder.stats.permutation import adjusted, cluster_means, paired_permutations
+from rejoinder.stats.permutation import cluster_means, paired_permutations
 
 Floats = NDArray[np.float64]
 Ranked = Literal["pearson", "spearman"]
-Method = Literal["holm", "benjamini-hochberg", "benjamini-yekutieli"]
-p_values = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 both_statistics = pytest.mark.parametrize("statistic", get_args(Ranked))
 
 
@@ -33,7 +29,7 @@ def sample(seed: int, lines: int = 120, noise: float = 1.0) -> tuple[Floats, Flo
 
 def swapped(
     statistic: Ranked, first: Floats, second: Floats, ratings: Floats, clusters: NDArray[np.int64], swaps: int
-) -> Figure:
+) -> Estimate:
     both, rng = np.stack([first, second], axis=1), np.random.default_rng(0)
     return paired_permutations(statistic, both, ratings, np.zeros(len(first), int), clusters, rng, swaps)[0, 1]
 
@@ -116,7 +112,7 @@ def test_means_over_clusters() -> None:
     clusters = np.repeat(np.arange(6), 2)
     first, second = cluster_means(values, clusters, np.zeros(2), 2000, rng)
     assert [first.value, second.value] == pytest.approx([values[0].mean(), np.nanmean(values[1])])
-    assert [(mean.n, mean.clusters) for mean in (first, second)] == [(12, 6), (8, 5)]
+    assert [(mean.n, mean.contexts) for mean in (first, second)] == [(12, 6), (8, 5)]
     sums = np.bincount(clusters, weights=values[0])
     flips = [abs(np.dot(signs, sums)) for signs in product((1, -1), repeat=6)]
     assert first.p == pytest.approx(np.mean(np.array(flips) >= abs(sums.sum()) - 1e-9), abs=0.05)
@@ -136,41 +132,3 @@ def test_intervals_of_means_hold_and_chance_is_rarely_significant() -> None:
         held += mean.low <= 0.5 <= mean.high
         significant += mean.p < 0.05
     assert held >= 90 and significant <= 10
-
-
-# adjusted p
-
-
-def test_adjusted_by_hand() -> None:
-    p = [0.01, 0.04, 0.03, 0.005]
-    # .005 * 4, .01 * 3, .03 * 2, then .04 * 1 may not fall below .06
-    assert adjusted(p, "holm") == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    # .04 * 4/4, .03 * 4/3, .01 * 4/2, .005 * 4/1
-    assert adjusted(p, "benjamini-hochberg") == pytest.approx([0.02, 0.04, 0.04, 0.02])
-
-
-@given(p=p_values)
-def test_false_discovery_rates_equal_scipy(p: list[float]) -> None:
-    assert adjusted(p, "benjamini-hochberg") == pytest.approx(stats.false_discovery_control(p), abs=1e-12)
-    expected = stats.false_discovery_control(p, method="by")
-    assert adjusted(p, "benjamini-yekutieli") == pytest.approx(expected, abs=1e-12)
-
-
-@given(p=p_values)
-def test_holm_rejects_step_by_step(p: list[float]) -> None:
-    """Go up the p-values and stop at the first that is over level / (M - those rejected)."""
-    level, found = 0.05, adjusted(p, "holm")
-    rejected = 0
-    for value in sorted(p):
-        if value * (len(p) - rejected) > level:
-            break
-        rejected += 1
-    assert (found <= level).sum() == rejected and (found >= p).all()
-
-
-@pytest.mark.parametrize("method", get_args(Method))
-def test_missing_p_values_stay_missing(method: Method) -> None:
-    found = adjusted([0.02, math.nan, 0.5], method)
-    assert np.isnan(found).tolist() == [False, True, False]
-    assert found[[0, 2]] == pytest.approx(adjusted([0.02, 0.5], method))
-    assert adjusted([], method).shape == (0,) and np.isnan(adjusted([math.nan], method)).all()

@@ -25,7 +25,6 @@ from rejoinder.stats.resamples import (
     percentile_interval,
     two_sided,
 )
-from sets import array
 
 NAMES = st.text(max_size=20) | st.lists(st.integers(0, 10**6), min_size=1, max_size=2)
 PURPOSE = st.sampled_from(sorted(PURPOSES))
@@ -63,6 +62,10 @@ DRAWN = {
     "systems": [233, 481, 527],
     "within systems": [501, 713, 387],
 }
+
+
+def array(*values: float) -> np.ndarray:
+    return np.array(values, dtype=np.float64)
 
 
 def drawn(sampling: Sampling, name: Any, purpose: str) -> list[int]:

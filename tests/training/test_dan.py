@@ -202,7 +202,7 @@ def test_a_judge_stands_on_it(run: Run, folder: Path, tmp_path: Path) -> None:
             lines.write(json.dumps(line) + "\n")
     done = run("train", "c-adem", rated, "-e", folder, "-o", tmp_path / "judge", "--json")
     assert done.code == 0, done.err
-    (found,) = json.loads(done.out)["results"]
+    found = json.loads(done.out)["scorers"]["c-adem"]["training"]
     assert found["test"]["pearson"] > 0.4, "chance gives 0"
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from rejoinder.data.rated import RatedSet
-from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, Sampling
+from rejoinder.estimates import Estimate, estimate_of
+from rejoinder.stats.correlation import Statistic, by_part, resampled
+from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, Sampling, percentile_interval
 
 Kind = Literal["metric", "judge", "baseline", "oracle baseline"]
 """An oracle baseline reads ratings: the mean of a system, or of a data set."""
@@ -32,6 +34,7 @@ class ScoredSet:
         members: the data sets of a pool.
         unrated: [M] scores by scorer of the lines of this data set that have no rating: with the rated ones they are
             the population of a pass rate.
+        unscored: by scorer that leaves lines unscored, the most frequent reason.
     """
 
     rated: RatedSet
@@ -43,11 +46,18 @@ class ScoredSet:
     outside: Mapping[str, str] = field(default_factory=dict)
     members: tuple[ScoredSet, ...] = ()
     unrated: Mapping[str, FloatArray] = field(default_factory=dict)
+    unscored: Mapping[str, str] = field(default_factory=dict)
+    _draws: dict[tuple[str, str, bytes, bool], FloatArray] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def name(self) -> str:
         """Name of the data set, or "pooled"."""
         return self.rated.name
+
+    @property
+    def level(self) -> Literal["turn", "dialogue"]:
+        """What a line is: a reply, or a whole conversation if all lines are."""
+        return self.rated.level
 
     @property
     def compared(self) -> list[str]:
@@ -66,9 +76,47 @@ class ScoredSet:
         labels = {
             "dataset": self.name,
             "scorer": scorer,
+            "level": self.level,
             "n": len(rows),
             "unscored": len(self.rated) - len(rows) if scorer != RATERS else 0,
             "contexts": len(np.unique(self.rated.contexts[rows])),
             "seed": self.sampling.seed if self.sampling.resamples else None,
         }
         return {**labels, **more}
+
+    def estimate(self, draws: FloatArray, scorer: str, rows: IntArray, method: str, **more: Any) -> Estimate:
+        """Return the estimate whose value and resamples are `draws` [1 + B].
+
+        Args:
+            draws: the value on the data, then on each resample.
+            scorer: see `about`.
+            rows: the lines that it was computed on.
+            method: how the value was computed; how the interval was computed is added.
+            more: other fields. `contexts` is the number of clusters behind the interval; `value` replaces the first
+                draw.
+        """
+        about = self.about(scorer, rows, **more)
+        interval = percentile_interval(draws, about["contexts"])
+        methods = "; ".join(filter(None, [method, interval.method]))
+        return estimate_of(interval, **{"reason": interval.reason, **about, "method": methods})
+
+    def draws(self, statistic: Statistic, scorer: str, rows: IntArray, *, inside: bool = False) -> FloatArray:
+        """Return the correlation of a scorer with the ratings of some lines over each resample, computed once.
+
+        Returns:
+            [1 + B] over all lines; with `inside` [S, 1 + B], inside each of the S data sets of these lines.
+        """
+        key = statistic, scorer, rows.tobytes(), inside and self.rated.pooled
+        if key not in self._draws:
+            scores, ratings, resamples = self.scores[scorer][rows], self.rated.ratings[rows], self.resamples.at(rows)
+            if key[-1]:
+                self._draws[key] = by_part(statistic, scores[None], ratings, self.rated.sets[rows], resamples)[:, 0]
+            else:
+                self._draws[key] = resampled(statistic, scores, ratings, resamples)[None]
+        return self._draws[key] if inside else self._draws[key][0]
+
+
+Analysis = Callable[[ScoredSet], list[Estimate]]
+"""What measures one scored set."""
+Derived = Callable[[list[Estimate], ScoredSet], list[Estimate]]
+"""What follows from the estimates of all analyses of a set: it returns all of them, changed, or with more."""

@@ -1,8 +1,8 @@
-"""What a score goes with that people did not reward: length, copying, casing and the like, given the human rating.
+"""Bias: what a score correlates with, given the human rating: length, copying, casing and so on.
 
-For each property of a reply: its partial correlation with the score given the rating, within data sets, and how many
-points of score a step of it is worth where the rating stays. Neither is proof of a fault by itself: a rating is a noisy
-measure of quality, and what it misses a property may rightly tell.
+For each property of a reply: its partial correlation with the score given the rating, within data sets, and the points
+of score for one step of it at the same rating. Neither proves a fault by itself: a rating is a noisy measure of
+quality, and a property may rightly tell what the rating misses.
 
 Shapes: N examples, G contexts, B resamples.
 """
@@ -10,21 +10,21 @@ Shapes: N examples, G contexts, B resamples.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rejoinder.auditing.partial import partial
+from rejoinder.estimates import NAN, Estimate, estimate_of
 from rejoinder.example import Example
 from rejoinder.perturbations.preserving import STOP_WORDS
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.figure import NONE, NOTHING, Figure
-from rejoinder.stats.resamples import BoolArray, IntArray, Sampling, percentile_interval, renumbered
+from rejoinder.stats.resamples import IntArray, Sampling, percentile_interval, renumbered
 
 RESAMPLES = 1000
 FEWEST = 30
+STATISTICS = ("partial correlation given the rating", "points of score for a step")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _FIRST = frozenset("i me my mine myself i'm i've i'll i'd we us our ours ourselves we're we've we'll we'd".split())  # noqa: SIM905 - words
 _DIALECT = frozenset(
@@ -49,85 +49,69 @@ _NAMES = frozenset(
 
 
 class Property(NamedTuple):
-    """Something of a reply that is not its quality.
+    """A property of a reply that is not its quality.
 
     Attributes:
-        name: what it is called.
+        name: its name.
         about: what is counted.
-        of: its value for an example that has a word.
-        step: how much of it is looked at.
-        said: that in words.
+        value: from an example with at least one word to its value.
+        step: the difference that the points of score are for.
+        step_text: the same in words.
     """
 
     name: str
     about: str
-    of: Callable[[Example], float]
+    value: Callable[[Example], float]
     step: float
-    said: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bias(Figure):
-    """The partial correlation of score and a property of the reply given the rating, over n rated replies.
-
-    Attributes:
-        property: its name.
-        about: what is counted.
-        step: how much of it `points` is about, in words.
-        points: points of score for a step more, where the rating stays.
-    """
-
-    property: str
-    about: str
-    step: str
-    points: Figure = NOTHING
+    step_text: str
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case, with straight apostrophes."""
+    """Return the words of a text in lower case, with straight apostrophes."""
     return [word.lower().replace("’", "'") for word in _WORD.findall(text)]
 
 
-def _share(of: Callable[[str], bool]) -> Callable[[Example], float]:
-    """The share of words of which something holds."""
+def _share(condition: Callable[[str], bool]) -> Callable[[Example], float]:
+    """Return a function that gives the share of words that meet a condition."""
 
-    def share(one: Example) -> float:
-        own = words(one.response)
-        return sum(map(of, own)) / len(own)
+    def share(example: Example) -> float:
+        response = words(example.response)
+        return sum(map(condition, response)) / len(response)
 
     return share
 
 
-def _copied(one: Example) -> float:
-    """The share of words that say something, and stand in the context; NaN without such words or a context."""
-    said, before = [word for word in words(one.response) if word not in STOP_WORDS], set(words(" ".join(one.context)))
-    return sum(word in before for word in said) / len(said) if said and before else NONE
+def _copied(example: Example) -> float:
+    """Return the share of content words that are in the context; NaN without such words or a context."""
+    content = [word for word in words(example.response) if word not in STOP_WORDS]
+    context = set(words(" ".join(example.context)))
+    return sum(word in context for word in content) / len(content) if content and context else NAN
 
 
-def _capitals(one: Example) -> float:
-    """The share of letters that are capitals; NaN without letters that have them."""
-    letters = [sign for sign in one.response if sign.lower() != sign.upper()]
-    return sum(map(str.isupper, letters)) / len(letters) if letters else NONE
+def _capitals(example: Example) -> float:
+    """Return the share of capitals among letters; NaN without letters that have capitals."""
+    letters = [sign for sign in example.response if sign.lower() != sign.upper()]
+    return sum(map(str.isupper, letters)) / len(letters) if letters else NAN
 
 
-def _first_speaker(one: Example) -> float:
-    """1 where the reply is by who began the conversation, 0 where by the other; NaN without a context."""
-    return float(len(one.context) % 2 == 0) if one.context else NONE
+def _first_speaker(example: Example) -> float:
+    """Return 1 if the reply is by the first speaker of the conversation, 0 if not; NaN without a context."""
+    return float(len(example.context) % 2 == 0) if example.context else NAN
 
 
 _TENTH = "a tenth of them"
 PROPERTIES: tuple[Property, ...] = (
-    Property("length", "words", lambda one: len(words(one.response)), 10, "ten words"),
+    Property("length", "words", lambda example: len(words(example.response)), 10, "ten words"),
     Property("generic wording", "share of stop words", _share(STOP_WORDS.__contains__), 0.1, _TENTH),
-    Property("copying", "share of the other words that stand in the context", _copied, 0.1, _TENTH),
+    Property("copying", "share of the other words that are in the context", _copied, 0.1, _TENTH),
     Property("casing", "share of capitals among letters", _capitals, 0.1, _TENTH),
     Property("first person", "share of words such as I and my", _share(_FIRST.__contains__), 0.1, _TENTH),
-    Property("speaker", "by who began the conversation", _first_speaker, 1, "yes for no"),
+    Property("speaker", "whether it is by the first speaker", _first_speaker, 1, "yes for no"),
     Property("dialect", "share of words in dialect or chat spelling", _share(_DIALECT.__contains__), 0.1, _TENTH),
     Property(
         "named persons",
-        "whether a common first name is said",
-        lambda one: float(any(word in _NAMES for word in words(one.response))),
+        "whether it has a common first name",
+        lambda example: float(any(word in _NAMES for word in words(example.response))),
         1,
         "yes for no",
     ),
@@ -135,71 +119,84 @@ PROPERTIES: tuple[Property, ...] = (
 
 
 def biases(
-    examples: Sequence[Example], scores: FloatArray, clusters: IntArray, sampling: Sampling, sign: int = 1
-) -> tuple[Bias, ...]:
-    """The bias of scores [N] by each property of the replies to examples.
+    examples: Sequence[Example],
+    scores: FloatArray,
+    clusters: IntArray,
+    sampling: Sampling,
+    sign: int = 1,
+    **labels: Any,
+) -> list[Estimate]:
+    """Return two estimates for each property: partial correlation, and points of score for a step of it.
 
     Args:
-        examples: the examples, of which those that people rated count.
-        scores: NaN where there is none.
-        clusters: [N] the context of each, in [0, G).
+        examples: N examples. Those without a human rating are ignored.
+        scores: [N], NaN without a score.
+        clusters: [N] context of each, in [0, G).
         sampling: its seed decides the resamples.
-        sign: -1 where a lower score is the better one, which turns both figures round.
+        sign: -1 if a lower score is better, which reverses both estimates.
+        labels: fields of the estimates, such as the scorer.
     """
-    ratings = np.array([_rating(one) for one in examples], dtype=np.float64)
-    sets = renumbered(np.array([one.dataset or "" for one in examples]))
-    worded = np.array([bool(words(one.response)) for one in examples], dtype=np.bool_)
-    usable = np.isfinite(ratings) & np.isfinite(scores) & worded
-    return tuple(_bias(one, examples, sign * scores, ratings, usable, clusters, sets, sampling) for one in PROPERTIES)
+    ratings = np.array([_rating(example) for example in examples], dtype=np.float64)
+    sets = renumbered(np.array([example.dataset or "" for example in examples]))
+    has_words = np.array([bool(words(example.response)) for example in examples], dtype=np.bool_)
+    usable = np.isfinite(ratings) & np.isfinite(scores) & has_words
+    estimates = []
+    for prop in PROPERTIES:
+        values = np.full(len(examples), np.nan)
+        values[usable] = [prop.value(examples[row]) for row in np.flatnonzero(usable).tolist()]
+        labels |= {"by": "property", "group": prop.name}
+        estimates += _bias(prop, values, sign * scores, ratings, clusters, sets, sampling, labels)
+    return estimates
 
 
 def _rating(example: Example) -> float:
-    """The rating as a share of its scale, or as it is where nobody states one; NaN where there is none."""
+    """Return the rating as a share of its scale, or as it is without a scale; NaN without a rating."""
     rating, scale = example.rating(), example.scale()
     if rating is None:
-        return NONE
+        return NAN
     return rating if scale is None or scale[0] == scale[1] else (rating - scale[0]) / (scale[1] - scale[0])
 
 
 def _bias(
-    one: Property,
-    examples: Sequence[Example],
+    prop: Property,
+    values: FloatArray,
     scores: FloatArray,
     ratings: FloatArray,
-    usable: BoolArray,
     clusters: IntArray,
     sets: IntArray,
     sampling: Sampling,
-) -> Bias:
-    """The bias by one property."""
-    values = np.full(len(examples), np.nan)
-    values[usable] = [one.of(examples[place]) for place in np.flatnonzero(usable).tolist()]
-    places = np.flatnonzero(np.isfinite(values))
-    about: dict[str, Any] = {"property": one.name, "about": one.about, "step": one.said}
-    if why := _why_not(places, ratings, values):
-        return Bias(**about, n=len(places), reason=why)
-    own = _within(sets[places], values[places], scores[places], ratings[places])
-    contexts = renumbered(clusters[places])
-    resamples = Sampling(RESAMPLES, sampling.seed).draw(contexts, "audit", "bias")
-    drawn = partial(*own, np.concatenate([*resamples.weights()], axis=1))
+    labels: Mapping[str, Any],
+) -> list[Estimate]:
+    """Return the two estimates for a property with `values` [N], NaN for examples that are not used."""
+    rows = np.flatnonzero(np.isfinite(values))
+    fields = [{**labels, "n": len(rows), "statistic": name} for name in STATISTICS]
+    if reason := _why_not(rows, ratings, values):
+        return [Estimate(**each, reason=reason) for each in fields]
+    centred = _within(sets[rows], values[rows], scores[rows], ratings[rows])
+    resamples = Sampling(RESAMPLES, sampling.seed).draw(renumbered(clusters[rows]), "audit", "bias")
+    drawn = partial(*centred, np.concatenate([*resamples.weights()], axis=1))
     if np.isnan(drawn.correlation[0]):
-        return Bias(**about, n=len(places), reason="the rating leaves nothing of it, or of the score")
-    told, points = (percentile_interval(draws, resamples.size) for draws in (drawn.correlation, one.step * drawn.slope))
-    return Bias.of(told, **about, points=points, n=len(places))
+        reason = "nothing of it, or of the score, is left given the rating"
+        return [Estimate(**each, reason=reason) for each in fields]
+    draws = (drawn.correlation, prop.step * drawn.slope)
+    return [
+        estimate_of(percentile_interval(values, resamples.size), **each, contexts=resamples.size, seed=sampling.seed)
+        for values, each in zip(draws, fields, strict=True)
+    ]
 
 
-def _why_not(places: IntArray, ratings: FloatArray, values: FloatArray) -> str:
-    """Why nothing can be said of the examples at these places, or ""."""
+def _why_not(rows: IntArray, ratings: FloatArray, values: FloatArray) -> str:
+    """Return why nothing can be measured on these rows, or ""."""
     if not np.isfinite(ratings).any():
-        return "nobody rated these replies"
-    if len(places) < FEWEST:
-        return f"{len(places)} rated replies with a score of which it is known, {FEWEST} are needed"
-    return "it is the same for all of them" if np.ptp(values[places]) == 0 else ""
+        return "no human ratings"
+    if len(rows) < FEWEST:
+        return f"{len(rows)} rated replies with a score and this property, {FEWEST} are needed"
+    return "it is the same for all of them" if np.ptp(values[rows]) == 0 else ""
 
 
 def _within(sets: IntArray, *variables: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Three variables [N] less their means over each data set, whose scales and habits differ."""
-    of_set = renumbered(sets)
-    size = np.bincount(of_set)
-    x, y, z = (values - (np.bincount(of_set, weights=values) / size)[of_set] for values in variables)
+    """Return three variables [N] minus their means over each data set, whose scales and habits differ."""
+    numbers = renumbered(sets)
+    size = np.bincount(numbers)
+    x, y, z = (values - (np.bincount(numbers, weights=values) / size)[numbers] for values in variables)
     return x, y, z

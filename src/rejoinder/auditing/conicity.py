@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rejoinder.stats.figure import Figure
+from rejoinder.estimates import Estimate
 from rejoinder.stats.resamples import FloatArray, Resamples, percentile_interval
 
 
@@ -39,7 +39,7 @@ def mean_length(vectors: FloatArray) -> float:
     return float(np.linalg.norm(vectors, axis=1).mean()) if len(vectors) else float("nan")
 
 
-def conicity_over(vectors: FloatArray, resamples: Resamples) -> Figure:
+def conicity_over(vectors: FloatArray, resamples: Resamples) -> Estimate:
     """The conicity of vectors [N, D] with its interval; vectors that hold NaN, or zeros alone, are left out.
 
     Args:
@@ -49,7 +49,7 @@ def conicity_over(vectors: FloatArray, resamples: Resamples) -> Figure:
     kept = np.isfinite(vectors).all(axis=1) & (vectors != 0).any(axis=1)
     vectors, resamples = vectors[kept], resamples.at(np.flatnonzero(kept))
     if not len(vectors):
-        return Figure(reason="no vector")
+        return Estimate(reason="no vector")
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     values = []
     with np.errstate(invalid="ignore", divide="ignore"):  # a resample may draw none of the clusters that are left

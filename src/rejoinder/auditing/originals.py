@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rejoinder.example import Example
 from rejoinder.data.clusters import sorted_clusters
+from rejoinder.example import Example
 from rejoinder.stats.resamples import BoolArray, IntArray, Sampling
 
 

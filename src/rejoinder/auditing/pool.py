@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from rejoinder.auditing.neighbours import Index
 from rejoinder.auditing.reply_corpus import read_replies
 from rejoinder.auditing.search import Seek, Target
+from rejoinder.data.clusters import sorted_clusters
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
-from rejoinder.data.clusters import sorted_clusters
 from rejoinder.judges.answers import is_judge
 from rejoinder.judges.differentiable import Differentiable, Space, is_differentiable
 from rejoinder.scorer import Encoder

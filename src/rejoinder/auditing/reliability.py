@@ -16,22 +16,23 @@ Shapes: D dialogues, N replies of a scenario, F features, B resamples.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeGuard, cast
 
 import numpy as np
 
 from rejoinder.errors import DataError
+from rejoinder.estimates import NAN, Estimate, estimate_of
 from rejoinder.example import Example
-from rejoinder.meta.frames import FORMAT_VERSION
 from rejoinder.perturbations import Corpus
 from rejoinder.perturbations.degrading import machine_response
+from rejoinder.report.results import About, Results
+from rejoinder.report.written import percent
 from rejoinder.responder import Responder, answer, request
 from rejoinder.responder import signature_of as responder_signature
 from rejoinder.scorer import Advance, Encoder, FloatArray, ScorerLike, Signature, ignore, run
 from rejoinder.scoring.catalog import load_responder, load_scorers
 from rejoinder.scoring.unscored import nothing_scored
-from rejoinder.stats.figure import NONE, Figure, plain
 from rejoinder.stats.resamples import BoolArray, IntArray, Sampling, percentile_interval
 from rejoinder.stats.shares import share_of_clusters
 
@@ -39,68 +40,9 @@ FEWEST = 20
 """Dialogues, under which nothing is said."""
 PUBLISHED_ERROR = 0.193
 """Of the hierarchical evaluator of Li et al. (2017)."""
-PUBLISHED_TOLD = 0.902
-"""How often it told the replies of their generator, which fooled it 9.8 % of the time."""
 _TRUE, _NEXT, _OTHER, _MACHINE = range(4)  # the replies of a dialogue
 _SHRINKAGE = 0.01  # what a logistic regression over the vectors of an encoder is fitted with; see `_fitted`
 _METHOD = "share told right, trained on the other half of the dialogues; Wilson's interval with dialogues as trials"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario(Figure):
-    """The accuracy of the evaluator where two kinds of replies are set against each other.
-
-    Attributes:
-        name: which.
-        ideal: the accuracy that an ideal evaluator has; NaN where nobody knows.
-        unscored: replies without a score, which are left out.
-        published: the same of the evaluator of Li et al., or NaN.
-    """
-
-    name: str
-    ideal: float
-    unscored: int = 0
-    published: float = NONE
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reliability:
-    """The Evaluator Reliability Error of one evaluator.
-
-    Attributes:
-        evaluator: its name.
-        error: the mean distance from the ideal over the four scenarios, from 0 to 1/2; a coin has 1/4.
-        scenarios: the four.
-        told: how often it tells the machine's replies from true ones; no part of the error.
-        dialogues: how many there were.
-        machine: what made the replies of the machine.
-        signature: where the scores or vectors came from.
-        seed: decides what is drawn.
-        published: the error of the evaluator of Li et al.
-    """
-
-    evaluator: str
-    error: Figure
-    scenarios: tuple[Scenario, ...]
-    told: Scenario
-    dialogues: int
-    machine: str
-    signature: Signature
-    seed: int
-    published: float = field(default=PUBLISHED_ERROR)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as plain JSON values: numbers that do not exist are None, never NaN."""
-        return {
-            "version": FORMAT_VERSION,
-            "evaluator": self.evaluator,
-            "error": {**plain(self.error), "method": self.error.method, "published": self.published},
-            "results": [plain(one) for one in (*self.scenarios, self.told)],
-            "dialogues": self.dialogues,
-            "machine": self.machine,
-            "signature": plain(self.signature.fields),
-            "seed": self.seed,
-        }
 
 
 class _Task(NamedTuple):
@@ -128,9 +70,12 @@ def reliability_error(
     machine: str | Responder | None = None,
     resamples: int = 1000,
     seed: int = 0,
-    advance: Advance = ignore,
-) -> Reliability:
-    """The Evaluator Reliability Error of a scorer, or of a classifier over an encoder, with its four scenarios.
+    progress: Advance = ignore,
+) -> Results:
+    """Return the Evaluator Reliability Error of a scorer or of a classifier over an encoder, and five accuracies.
+
+    The error is the mean distance from the ideal accuracy over four scenarios, from 0 to 1/2. The fifth accuracy, of
+    machine replies against human ones, is not part of it.
 
     Args:
         dialogues: turns, oldest first, three or more of each; all but the last two are the context, the last but one is
@@ -139,7 +84,7 @@ def reliability_error(
         machine: a responder, in any form that `load_responder` takes; None takes a bigram model of the true replies.
         resamples: of dialogues, behind the interval of the error.
         seed: decides what is drawn, 0 or more.
-        advance: called with the number of replies done.
+        progress: called with the number of finished replies.
 
     Raises:
         DataError: there are fewer than 20 dialogues, or one has fewer than three turns.
@@ -150,22 +95,28 @@ def reliability_error(
     _require_turns(dialogues)
     rng = sampling.generator([len(dialogues)], "reliability")
     replies, made_by = _replies(dialogues, machine, sampling, rng)
-    features, name, signature = _features(evaluator, replies, advance)
+    features, name, signature = _features(evaluator, replies, progress)
     halves = rng.permutation(len(dialogues)) % 2
     tasks = _tasks(halves, rng)
     right = [_right(task, features, halves) for task in tasks]
-    scenarios = [_scenario(task, told) for task, told in zip(tasks, right, strict=True)]
-    if poor := next((one for one in scenarios if not one.known), None):
-        raise nothing_scored(f"{name}: {poor.name}: {poor.reason}")
-    return Reliability(
-        evaluator=name,
-        error=_error(tasks[:4], right[:4], len(dialogues), sampling),
-        scenarios=tuple(scenarios[:4]),
-        told=scenarios[4],
-        dialogues=len(dialogues),
-        machine=made_by,
-        signature=signature,
-        seed=sampling.seed,
+    accuracies = [_accuracy(task, flags, name) for task, flags in zip(tasks, right, strict=True)]
+    if poor := next((accuracy for accuracy in accuracies if not accuracy.known), None):
+        raise nothing_scored(f"{name}: {poor.group}: {poor.reason}")
+    error = _error(tasks[:4], right[:4], len(dialogues), sampling)
+    labels = {"scorer": name, "level": "dialogue", "n": len(dialogues), "seed": sampling.seed}
+    estimate = estimate_of(error, **labels, statistic="evaluator reliability error", contexts=len(dialogues))
+    return Results(
+        command="reliability error",
+        estimates=(estimate, *accuracies),
+        answer=(
+            f"{name} has an evaluator reliability error of {percent(estimate.value)}; a coin has 25 %, the published "
+            f"evaluator {percent(PUBLISHED_ERROR)}.",
+        ),
+        about=About(
+            scorers={name: {"asked": True, "signature": dict(signature.fields)}},
+            options={"machine": made_by, "resamples": sampling.resamples, "seed": sampling.seed},
+            counts={"dialogues": len(dialogues)},
+        ),
     )
 
 
@@ -258,7 +209,7 @@ def _tasks(halves: IntArray, rng: np.random.Generator) -> list[_Task]:
         alone("machine / machine", _MACHINE),
         against("human / random", _OTHER),
         against("human / skipped", _NEXT),
-        against("human / machine", _MACHINE, NONE),
+        against("human / machine", _MACHINE, NAN),
     ]
 
 
@@ -289,25 +240,20 @@ def _fitted(train: FloatArray, labels: BoolArray, test: FloatArray) -> BoolArray
     return found
 
 
-def _scenario(task: _Task, right: FloatArray) -> Scenario:
-    """The accuracy in one scenario."""
+def _accuracy(task: _Task, right: FloatArray, name: str) -> Estimate:
+    """Return the accuracy in one scenario."""
     known = np.isfinite(right)
-    told: dict[str, Any] = {
-        "name": task.name,
-        "ideal": task.ideal,
-        "unscored": int((~known).sum()),
-        "n": int(known.sum()),
-    }
+    n = int(known.sum())
+    labels = {"scorer": name, "by": "scenario", "group": task.name, "statistic": "accuracy", "n": n}
+    if n < FEWEST:
+        return Estimate(**labels, reason=f"{n} replies with a score, {FEWEST} are needed")  # type: ignore[arg-type]
     dialogues = np.unique(task.rows[known], return_inverse=True)[1].astype(np.int64)
-    if known.sum() < FEWEST:
-        return Scenario(**told, reason=f"{known.sum()} replies with a score, {FEWEST} are needed")
     figure = share_of_clusters(right[known], dialogues)
-    published = PUBLISHED_TOLD if np.isnan(task.ideal) else NONE
-    return Scenario.of(figure, **told, method=_METHOD, published=published)
+    return estimate_of(figure, **labels, unscored=len(right) - n, contexts=len(np.unique(dialogues)), method=_METHOD)
 
 
-def _error(tasks: Sequence[_Task], right: Sequence[FloatArray], count: int, sampling: Sampling) -> Figure:
-    """The mean distance from the ideal, with an interval over dialogues, which all scenarios share.
+def _error(tasks: Sequence[_Task], right: Sequence[FloatArray], count: int, sampling: Sampling) -> Any:
+    """Return the mean distance from the ideal, with an interval over dialogues, which all scenarios share.
 
     On resamples distances keep the sign that they were found with, else those near 0 could only grow.
     """

@@ -14,8 +14,8 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from rejoinder.example import Example
-from rejoinder.scoring.domain import NO_REPLIES, DomainShare, domain_share
 from rejoinder.scorer import Advance, FloatArray, Scorer, Signature, run, signature_of
+from rejoinder.scoring.domain import NO_REPLIES, DomainShare, domain_share
 from rejoinder.stats.resamples import BoolArray
 
 FAILED = "it failed: "
@@ -30,14 +30,14 @@ class Scored:
         values: [N]; NaN where there is none.
         reasons: why, by place.
         signature: where they came from.
-        noted: what the scorer cannot judge of them, counted.
+        warnings: how many replies have each warning.
         share: how many are out of its domain.
     """
 
     values: FloatArray
     reasons: Mapping[int, str]
     signature: Signature
-    noted: Mapping[str, int] = field(default_factory=dict)
+    warnings: Mapping[str, int] = field(default_factory=dict)
     share: DomainShare = NO_REPLIES
 
     @property

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.stats.figure import NONE, Figure
+from rejoinder.estimates import NAN, Estimate
 from rejoinder.stats.resamples import FloatArray, Resamples, number_of, percentile_interval
 
 
-def ratio_of_spreads(values: FloatArray, others: FloatArray, resamples: Resamples) -> Figure:
+def ratio_of_spreads(values: FloatArray, others: FloatArray, resamples: Resamples) -> Estimate:
     """The standard deviation of `values` [N] divided by that of `others` [N], with its interval.
 
     Args:
@@ -23,7 +23,7 @@ def ratio_of_spreads(values: FloatArray, others: FloatArray, resamples: Resample
         resamples: of the items.
     """
     if not len(values) or not others.std():
-        return Figure(n=len(values), reason="what it is set beside has no spread")
+        return Estimate(n=len(values), reason="what it is set beside has no spread")
     with np.errstate(invalid="ignore", divide="ignore"):  # a resample may hold nothing but equal values
         drawn = [_deviations(values, weights) / _deviations(others, weights) for weights in resamples.weights()]
     return replace(percentile_interval(np.concatenate(drawn), number_of(resamples.clusters)), n=len(values))
@@ -56,6 +56,6 @@ def two_way(table: FloatArray) -> TwoWay:
     """The shares of rows, columns and their interaction in the variance of `table` [R, C]; NaN where it has none."""
     total = float(table.var())
     if not total:
-        return TwoWay(NONE, NONE, NONE)
+        return TwoWay(NAN, NAN, NAN)
     rows, columns = float(table.mean(axis=1).var()) / total, float(table.mean(axis=0).var()) / total
     return TwoWay(rows, columns, 1 - rows - columns)

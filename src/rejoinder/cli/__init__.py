@@ -22,7 +22,7 @@ from rejoinder.cli.help import COMMANDS as COMMANDS
 from rejoinder.cli.help import Command, overview
 from rejoinder.cli.places import guard, require_finite, writes_elsewhere
 from rejoinder.cli.stops import stops, unstopped
-from rejoinder.cli.terminal import discard, escaped_streams, ignore_closed_output
+from rejoinder.cli.terminal import TYPED, discard, escaped_streams, ignore_closed_output
 from rejoinder.data.outputs import is_full, is_unwritable, remove_unfinished, unwritten
 from rejoinder.errors import RejoinderError, UsageError
 from rejoinder.version import __version__
@@ -56,6 +56,7 @@ def _run(given: list[str]) -> int:
     """Do what was asked for; without a command, say what there is. Returns an exit code."""
     if given and given[0] != "--help":
         given = _named(given)
+        TYPED.set(tuple(given))
         app = _app(given)
         _require_once(app, given)
         code = int(app(args=given, prog_name="rejoinder", standalone_mode=False) or 0)

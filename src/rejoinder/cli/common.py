@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rejoinder.cli.places import Reads, in_scorer
-from rejoinder.cli.terminal import escaped_streams, unescaped
+from rejoinder.cli.places import Reads, Writes, in_scorer
+from rejoinder.cli.terminal import TYPED, escaped_streams, unescaped
 from rejoinder.data.files import OnError as ReportError
 from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError
@@ -84,6 +84,11 @@ OnRay = Annotated[
         help="Score in the processes of a Ray cluster: HOST:PORT or auto; local starts one on this machine.",
         metavar="ADDRESS",
     ),
+]
+Figures = Annotated[
+    Path | None,
+    typer.Option("--figures", help="Also draw every chart into this folder, as SVG, PNG and PDF.", metavar="DIR"),
+    Writes(),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Decides every random choice.")]
 
@@ -199,6 +204,11 @@ def width() -> int:
     return shutil.get_terminal_size((100, 24)).columns
 
 
+def command_line() -> str:
+    """Return the command that is running, as it was typed."""
+    return shlex.join(["rejoinder", *TYPED.get()])
+
+
 def require_places(out: list[Path] | None, figures: Path | None = None, *, lines: bool = False) -> None:
     """Raise, before any work, where results cannot be written.
 
@@ -233,8 +243,7 @@ def present(
         figures: folder for the charts.
         more: a last line for people, such as how to see more.
     """
-    command_line = shlex.join(["rejoinder", *sys.argv[1:]])
-    results.save(*(out or []), command_line=command_line)
+    results.save(*(out or []), command_line=command_line())
     if figures is not None:
         results.save_figures(figures)
     if as_json:

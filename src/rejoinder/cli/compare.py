@@ -28,8 +28,8 @@ from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how, ty
 from rejoinder.cli.places import Reads, Writes
 
 if TYPE_CHECKING:
-    from rejoinder.meta.comparison import Comparison, Gate
     from rejoinder.documents.document import Document
+    from rejoinder.meta.comparison import Comparison, Gate
 
 GATE_CLOSED = 6
 
@@ -110,10 +110,10 @@ def command(
     reply is the worst reply.
     """
     from rejoinder.data.read import read
-    from rejoinder.meta.compare import compare
-    from rejoinder.meta.comparison import MIN_SCORED
     from rejoinder.documents.compare import comparison
     from rejoinder.documents.files import write_document
+    from rejoinder.meta.compare import compare
+    from rejoinder.meta.comparison import MIN_SCORED
     from rejoinder.scoring.catalog import DEFAULT
 
     _check(out, threshold, min_scored)
@@ -152,8 +152,8 @@ def command(
 
 def _check(out: list[Path] | None, threshold: float | None, min_scored: float | None) -> None:
     """Refuse, before any work, a gate without a threshold and places that the results cannot be written to."""
-    from rejoinder.errors import UsageError
     from rejoinder.documents.files import require_writable
+    from rejoinder.errors import UsageError
 
     if threshold is None and min_scored is not None:
         raise UsageError("--min-scored belongs to the gate. Give --threshold too, or leave it out")

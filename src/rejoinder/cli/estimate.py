@@ -78,10 +78,10 @@ def command(
     The scorer may be on any scale and as poor as it likes; but chance must have chosen which lines were rated.
     """
     from rejoinder.data.read import read
-    from rejoinder.meta.estimate import estimate
     from rejoinder.documents.estimate import estimates
     from rejoinder.documents.files import require_writable, write_document
     from rejoinder.documents.terminal import terminal
+    from rejoinder.meta.estimate import estimate
 
     for path in out or []:
         require_writable(path)

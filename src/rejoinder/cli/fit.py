@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import AsJson, Files, Force, OnError, OnErrorFlag, Seed, progress, reporting, tell, width
+from rejoinder.cli.common import AsJson, Files, Force, OnError, OnErrorFlag, Seed, present, progress, reporting
 from rejoinder.cli.inputs import (
     Columns,
     InputFormat,
@@ -27,8 +26,8 @@ Judge = Annotated[
     typer.Option(
         "-s",
         "--scorer",
-        help="A scorer, the folder of a judge, column:KEY, command:PROGRAM or openai:URL#MODEL; here a judge over "
-        "views. Default: rejoinder, the judge in the box.",
+        help="The judge to adapt: rejoinder, plus:smollm2, or the folder of a judge of the kind judge. Default: "
+        "rejoinder, the bundled judge.",
         metavar="NAME",
         show_default=False,
     ),
@@ -54,29 +53,23 @@ def command(
     turns: TurnsFlag = Turns.LAST,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
-    """Adapt a judge to 50 to 500 of your own ratings, or choices between two replies, and say what that bought.
+    """Adapt a judge to 50 to 500 of your own ratings, or choices between two replies, and show how much better it is.
 
-    What it bought comes from cross-validation over conversations. Where that is shown to be a loss, the folder holds
-    the judge as it was, brought to the scale of the ratings.
+    The gain comes from cross-validation over conversations. If it is a significant loss, the folder holds the judge as
+    it was, with its scores on the scale of the ratings.
     """
+    from rejoinder.analysis.fit import STEPS, fit
     from rejoinder.data.folders import require_free
     from rejoinder.data.read import read_lines
     from rejoinder.example import Example
-    from rejoinder.meta.fitting import STEPS, fit
-    from rejoinder.documents.fitting import fitting
-    from rejoinder.documents.terminal import terminal
 
     require_free(out, force=force)
     with reporting(on_error) as report_error:
         lines = read_lines(*files, on_error=report_error, **how(columns, input_format, turns, scale=scale))
-        given = list(on_scale(lines, scale, report_error))
+        data = list(on_scale(lines, scale, report_error))
     bounds = bounds_of(scale)
     with progress("fitting", STEPS) as advance:
-        found = fit(given, scorer, scale=bounds, seed=seed, advance=advance)
-    found.judge.save(out, force=force)
-    say_scales([one for one in given if isinstance(one, Example)])
-    if as_json:
-        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
-    else:
-        tell(terminal(fitting(found), width()))
-        tell(f"saved in {out}; score with it: rejoinder score FILE -s {out}")
+        judge, results = fit(data, scorer, scale=bounds, seed=seed, progress=advance)
+    judge.save(out, force=force)
+    say_scales([line for line in data if isinstance(line, Example)])
+    present(results, as_json=as_json, more=f"saved in {out}; score with it: rejoinder score FILE -s {out}")

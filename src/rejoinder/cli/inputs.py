@@ -114,8 +114,8 @@ def say_scales(examples: Sequence[Example], dimension: str = OVERALL, more: str 
         dimension: which ratings.
         more: what to say behind the scales.
     """
-    from rejoinder.data.scales import scale_note
     from rejoinder.data.rated_lines import unnamed_raters_said
+    from rejoinder.data.scales import scale_note
 
     if found := scale_note(examples, dimension):
         say(f"{found}{more}")

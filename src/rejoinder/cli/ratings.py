@@ -126,11 +126,11 @@ def command(
     a scorer may stand in for a rater. With -o rated.jsonl the lines are written with what was made of their ratings,
     for study, train, fit and the others.
     """
-    from rejoinder.meta.ratings import ratings
     from rejoinder.documents.data import json_text
     from rejoinder.documents.files import require_writable, write_document
     from rejoinder.documents.ratings import rating_report
     from rejoinder.documents.terminal import terminal
+    from rejoinder.meta.ratings import ratings
 
     for path in out or []:
         require_writable(path, lines=True)

@@ -7,9 +7,13 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import Any, TextIO, cast
 
 from rejoinder.text.normalize import escape_controls
+
+TYPED: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())
+"""The words of the command that is running, as they were typed."""
 
 
 class EscapedStream:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,10 +16,9 @@ from rejoinder.cli.common import (
     OnErrorFlag,
     Seed,
     State,
+    present,
     progress,
     reporting,
-    tell,
-    width,
 )
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, bounds_of, how, on_scale, say_scales
 from rejoinder.cli.places import Writes
@@ -47,7 +45,6 @@ from rejoinder.judges import LEARNERS, READS
 
 if TYPE_CHECKING:
     from rejoinder.judges.learner import Choices
-    from rejoinder.meta.training import Training
 
 # The options of a fit, as learners call them.
 FITTING = (
@@ -123,18 +120,17 @@ def command(
     turns: TurnsFlag = Turns.LAST,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
-    """Train a judge on rated examples and save it as one folder, its encoder inside.
+    """Train a judge on rated examples and save it as one folder, with its encoder.
 
-    Says first whether to use it: by cross-validation, beside the judge in the box and the best metric.
+    Says first whether to use it: by cross-validation, compared with the bundled judge and the best metric.
 
-    Conversations are split 70 / 15 / 15 into training, validation and test; the epoch of the lowest validation error
+    Conversations are split 70 / 15 / 15 into training, validation and test; the epoch with the lowest validation error
     is kept. The judge answers on the scale of the ratings.
     """
+    from rejoinder.analysis.train import steps, train
     from rejoinder.data.read import read
     from rejoinder.data.scales import in_words
-    from rejoinder.data.write import write
     from rejoinder.judges import load_learner
-    from rejoinder.meta.training import steps, train
 
     _check_places(out, held_out, force)
     fitting = (components, normalise, over_sample, penalty, penalty_weight, step, epochs, batch)
@@ -142,28 +138,14 @@ def command(
     with reporting(on_error) as report_error:
         lines = read(*files, on_error=report_error, **how(columns, input_format, turns, scale=scale))
         examples = list(on_scale(lines, scale, report_error))
+    bounds = bounds_of(scale)
     with progress("training", steps(learner)) as advance:
-        bounds = bounds_of(scale)
-        done = train(examples, learner, scale=bounds, seed=seed, vectors=vectors, advance=advance)
-    done.judge.save(out, force=force)
-    say_scales(examples, more=f"; the judge answers from {in_words(done.judge.scale)}")
-    if held_out is not None:
-        write({example.where: example for one in done.members for example in one.test}.values(), held_out)
-    _tell(done, out, as_json)
-
-
-def _tell(done: Training, out: Path, as_json: bool) -> None:
-    """What came of it, for people or for programs."""
-    from rejoinder.data.scales import in_words
-    from rejoinder.documents.terminal import terminal
-    from rejoinder.documents.training import training
-
-    if as_json:
-        typer.echo(json.dumps(done.to_dict(), ensure_ascii=False))
-        return
-    tell(terminal(training(done), width()))
-    tell(f"the judge answers from {in_words(done.judge.scale)}")
-    tell(f"saved in {out}; score with it: rejoinder score FILE -s {out}")
+        judge, results = train(
+            examples, learner, scale=bounds, seed=seed, vectors=vectors, held_out=held_out, progress=advance
+        )
+    judge.save(out, force=force)
+    say_scales(examples, more=f"; the judge answers from {in_words(judge.scale)}")
+    present(results, as_json=as_json, more=f"saved in {out}; score with it: rejoinder score FILE -s {out}")
 
 
 def _request(

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from rejoinder.data.clusters import sorted_clusters
+from rejoinder.data.rated_lines import UNNAMED, numbered, title_of_places
 from rejoinder.data.scales import Scale, on_unit, require_alike
 from rejoinder.errors import DataError
 from rejoinder.example import OVERALL, Example, Rating
-from rejoinder.data.clusters import sorted_clusters
-from rejoinder.data.rated_lines import UNNAMED, numbered, title_of
 from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray, number_of, renumbered
 
 POOLED = "pooled"
 NO_SYSTEM = -1
+FEWEST_EQUAL = 3
+"""Ratings that equal a scorer's scores, for a warning that scores were read as ratings: fewer may be chance."""
 PEOPLE = "people"  # who gave the ratings, where they stand in a row with scorers
 
 
@@ -63,7 +65,12 @@ class RatedSet:
     @property
     def title(self) -> str:
         """What people call it."""
-        return title_of(self.name, self.examples)
+        return title_of_places(self.name, [example.where for example in self.examples])
+
+    @property
+    def level(self) -> Literal["turn", "dialogue"]:
+        """What a line is: a reply, or a whole conversation if all lines are."""
+        return "dialogue" if all(example.is_dialogue for example in self.examples) else "turn"
 
     @property
     def scales(self) -> frozenset[Scale]:
@@ -150,6 +157,16 @@ def ratings_of(examples: Sequence[Example], dimension: str) -> FloatArray:
     means = [example.rating(dimension) for example in examples]
     ratings: FloatArray = np.array([np.nan if mean is None else mean for mean in means], dtype=np.float64)
     return ratings.round(9)
+
+
+def equal_scores(scores: FloatArray, ratings: FloatArray) -> int:
+    """Return how many of [N] ratings are the scores of a scorer, read as human ratings by mistake.
+
+    Only numbers count that are no mean of up to six whole ratings; NaN is equal to nothing.
+    """
+    sixtieths = 60 * ratings
+    is_no_mean = np.abs(sixtieths - np.round(sixtieths)) > 1e-4
+    return int((is_no_mean & np.isclose(scores, ratings, rtol=0, atol=1e-8)).sum())
 
 
 def rated_sets(examples: Sequence[Example], ratings: FloatArray, dimension: str) -> RatedSets:

@@ -23,8 +23,13 @@ _JUDGED = re.compile(r"judge|verdict|label|pass|score|reason|critique|llm|gpt|mo
 
 
 def title_of(name: str, lines: Sequence[Example | Pair]) -> str:
-    """How to call a data set in front of people: where nobody named it, after the files its lines come from."""
-    files = dict.fromkeys(PurePath(line.where.rpartition(":")[0]).name for line in lines)
+    """Return what people call a data set: if it has no name, the files that its lines come from."""
+    return title_of_places(name, [line.where for line in lines])
+
+
+def title_of_places(name: str, places: Sequence[str]) -> str:
+    """Return what people call a data set with lines at these places; see `title_of`."""
+    files = dict.fromkeys(PurePath(place.rpartition(":")[0]).name for place in places)
     return ", ".join(files) if name == UNNAMED and 0 < len(files) <= _MOST_FILES and "" not in files else name
 
 

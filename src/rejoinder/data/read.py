@@ -150,7 +150,7 @@ def lines_of(data: ExamplesLike, *, name: str = "lines", **how: Unpack[How]) -> 
         data = list(data)
     data = [data] if isinstance(data, (Example, Pair)) else data
     if isinstance(data, (list, tuple)) and not reader.mapped and all(isinstance(one, (Example, Pair)) for one in data):
-        return list(with_scale(data, reader.scale))
+        return list(data) if reader.scale is None else list(with_scale(data, reader.scale))
     return list(reader.lines([(name, rows_of(data, name))]))
 
 

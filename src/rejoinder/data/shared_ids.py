@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from rejoinder.data.rated_lines import LEAVE_IDS_OUT, UNNAMED, given_twice
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.data.rated_lines import LEAVE_IDS_OUT, UNNAMED, given_twice
 
 _Id = tuple[str | None, str]
 

@@ -14,8 +14,8 @@ import numpy as np
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.improve.pools import Pool
-from rejoinder.scoring.domain import NO_REPLIES, DomainShare, domain_share
 from rejoinder.scorer import Card, FloatArray, Scorer, run
+from rejoinder.scoring.domain import NO_REPLIES, DomainShare, domain_share
 
 _EMPTY = "an empty reply, which is never chosen"
 

@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rejoinder.estimates import Estimate
 from rejoinder.example import Example
 from rejoinder.improve.choosing import Choice
 from rejoinder.improve.pools import Pool
-from rejoinder.scoring.domain import NO_REPLIES, DomainShare, domain_share
 from rejoinder.scorer import Scorer, run
-from rejoinder.stats.permutation import Mean, cluster_means
+from rejoinder.scoring.domain import NO_REPLIES, DomainShare, domain_share
+from rejoinder.stats.permutation import cluster_means
 from rejoinder.stats.resamples import Sampling, number_of, renumbered
 
 UNNAMED = "first listed"
@@ -34,8 +35,8 @@ class Measured(NamedTuple):
         gain: by how much the chosen replies are above them.
     """
 
-    mean: Mean
-    gain: Mean
+    mean  : Estimate
+    gain  : Estimate
 
 
 @dataclass
@@ -84,10 +85,10 @@ class Measuring:
         key = repr(pool.context.context_key).encode()
         self._keys.append(int.from_bytes(blake2b(key, digest_size=8).digest()))
 
-    def figures(self, sampling: Sampling) -> tuple[Mean, dict[str, Measured]]:
+    def figures(self, sampling: Sampling) -> tuple[Estimate, dict[str, Measured]]:
         """The mean of all chosen replies, and what each system's own come to; resampled are contexts."""
         if not self._chosen:
-            return Mean(clusters=0, reason="no reply was chosen"), {}
+            return Estimate(reason="no reply was chosen"), {}
         chosen, clusters = np.array(self._chosen), renumbered(np.array(self._keys, np.uint64))
         own = np.array([*self._own.values()]).reshape(len(self._own), len(chosen))
         gains = chosen - own

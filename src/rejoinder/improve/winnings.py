@@ -11,8 +11,8 @@ from rejoinder.improve.choosing import Choice
 from rejoinder.improve.measuring import UNNAMED, Measured, Measuring, own_replies
 from rejoinder.improve.result import Reranking, System
 from rejoinder.improve.result_answer import answer
-from rejoinder.scoring.domain import NO_REPLIES, DomainShare, out_of_domain
 from rejoinder.scorer import Scorer, signature_of
+from rejoinder.scoring.domain import NO_REPLIES, DomainShare, out_of_domain
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.stats.figure import NOTHING, Figure

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.errors import MissingAsset, MissingExtra
-from rejoinder.example import Example, ReplySet
 from rejoinder.data.clusters import is_telling, normalized
+from rejoinder.errors import MissingAsset, MissingExtra
+from rejoinder.example import Example
 from rejoinder.judges.views.lines import FITTING, MISLEADING, NO_LINE, RANDOM, Spoilt
 from rejoinder.perturbations import PERTURBATIONS, Corpus, Perturbation
 from rejoinder.stats.resamples import Sampling
@@ -118,6 +118,24 @@ def _is_available(perturbation: Perturbation) -> bool:
     except (MissingAsset, MissingExtra):
         return False
     return True
+
+
+class ReplySet(NamedTuple):
+    """A context with replies that fit and replies that do not.
+
+    Attributes:
+        context: the turns before them, oldest first.
+        relevant: replies that fit.
+        random: replies to other contexts.
+        misleading: replies that do not fit and were written to look as if they did.
+        id: name of the line, or "".
+    """
+
+    context: tuple[str, ...]
+    relevant: tuple[str, ...]
+    random: tuple[str, ...] = ()
+    misleading: tuple[str, ...] = ()
+    id: str = ""
 
 
 _FITS, _MISLEADS, _RANDOM = 0.5, -1.0, -1.0

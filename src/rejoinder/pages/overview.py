@@ -13,8 +13,8 @@ from rejoinder.annotation.answers import Answer, all_answers, all_raters, assign
 from rejoinder.annotation.collected import RaterRecord, rater_records
 from rejoinder.annotation.design import Question
 from rejoinder.annotation.study import Study
+from rejoinder.estimates import Estimate
 from rejoinder.stats.agreement import krippendorff_alpha, reliability
-from rejoinder.stats.figure import Figure
 
 _COMMENTS = 50  # the last of them
 
@@ -50,7 +50,7 @@ class Agreed(NamedTuple):
         items: of how many replies.
     """
 
-    alpha: Figure
+    alpha: Estimate
     mean: float
     ratings: int
     items: int

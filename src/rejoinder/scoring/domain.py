@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from rejoinder.report.written import percent
 from rejoinder.scorer import OUT_OF_DOMAIN, Card, Scorer, Scores
 from rejoinder.scoring.withholding import INSTEAD as INSTEAD
-from rejoinder.stats.figure import percent
 
 MOST_OUTSIDE = 0.1
 """The largest share of scored replies out of a scorer's domain with which its verdict counts."""

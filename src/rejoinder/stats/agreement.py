@@ -18,8 +18,8 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from rejoinder.errors import UsageError
+from rejoinder.estimates import Estimate
 from rejoinder.stats.correlation import FEWEST, columns
-from rejoinder.stats.figure import Figure
 from rejoinder.stats.resamples import BLOCK, FloatArray, IntArray, Resamples, blocks, number_of
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -162,15 +162,15 @@ def _of(rows: IntArray, count: int, resamples: Resamples | None) -> Resamples:
 # alpha and kappa
 
 
-def krippendorff_alpha(ratings: FloatArray, level: Level = "interval") -> Figure:
+def krippendorff_alpha(ratings: FloatArray, level: Level = "interval") -> Estimate:
     """Return Krippendorff's alpha of `ratings` [N, R], as `alphas` without resamples.
 
     Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, case D.
     """
     rows, reason = usable(ratings, least=2)
     if reason:
-        return Figure(n=len(rows), reason=reason)
-    return Figure(value=float(alphas(ratings, Resamples.once(np.arange(len(ratings))), level)[0]), n=len(rows))
+        return Estimate(n=len(rows), reason=reason)
+    return Estimate(value=float(alphas(ratings, Resamples.once(np.arange(len(ratings))), level)[0]), n=len(rows))
 
 
 def alphas(ratings: FloatArray, resamples: Resamples, level: Level = "interval") -> FloatArray:
@@ -274,8 +274,8 @@ class RaterCorrelation(NamedTuple):
         spearman: Spearman's.
     """
 
-    pearson: Figure
-    spearman: Figure
+    pearson: Estimate
+    spearman: Estimate
 
 
 def one_against_others(ratings: FloatArray, rng: np.random.Generator, draws: int = 100) -> RaterCorrelation:
@@ -303,7 +303,7 @@ def _between_parts(
     """Return mean correlations of `first(k)` random ratings of each line of k ratings with the others."""
     rows, reason = usable(ratings, least=2)
     if reason:
-        return RaterCorrelation(*[Figure(n=len(rows), reason=reason)] * 2)
+        return RaterCorrelation(*[Estimate(n=len(rows), reason=reason)] * 2)
     table = np.where(np.isfinite(ratings[rows]), ratings[rows], np.nan)
     k = np.isfinite(table).sum(axis=1)
     pairs = np.empty((2, len(table), draws))
@@ -312,11 +312,11 @@ def _between_parts(
     values = np.stack([columns("pearson", *pairs), columns("spearman", *pairs)])
     known = np.isfinite(values[0])
     if not known.any():
-        return RaterCorrelation(*[Figure(n=len(table), reason=f"none of {draws} draws has a correlation")] * 2)
+        return RaterCorrelation(*[Estimate(n=len(table), reason=f"none of {draws} draws has a correlation")] * 2)
     missing = draws - int(known.sum())
     method = f"mean over {draws} random draws" + (f", {missing} of them without a correlation" if missing else "")
     means = values[:, known].mean(axis=1).tolist()
-    return RaterCorrelation(*(Figure(value=value, n=len(table), method=method) for value in means))
+    return RaterCorrelation(*(Estimate(value=value, n=len(table), method=method) for value in means))
 
 
 def _part_means(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import isqrt, nan, sqrt
 from typing import Literal, get_args
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rejoinder.errors import UsageError
-from rejoinder.stats.figure import CONFIDENCE, NOTHING, Figure
+from rejoinder.estimates import CONFIDENCE, Estimate
 from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, percentile_interval, renumbered, two_sided
 
 Statistic = Literal["pearson", "spearman", "kendall"]
@@ -35,7 +35,7 @@ Parts = NDArray[np.integer]
 # one value
 
 
-def correlation(statistic: Statistic, x: ArrayLike, y: ArrayLike, *, names: tuple[str, str] = ("x", "y")) -> Figure:
+def correlation(statistic: Statistic, x: ArrayLike, y: ArrayLike, *, names: tuple[str, str] = ("x", "y")) -> Estimate:
     """Return the correlation of `x` [N] and `y` [N], in [-1, 1], with a two-sided p that takes lines as independent.
 
     Fewer than three pairs, a constant variable and values that are not finite give NaN and a reason, which uses the
@@ -50,16 +50,16 @@ def correlation(statistic: Statistic, x: ArrayLike, y: ArrayLike, *, names: tupl
     if a.ndim != 1 or a.shape != b.shape:
         raise UsageError(f"a correlation needs two vectors of one length, not shapes {a.shape} and {b.shape}")
     if reason := _undefined(a, b, names):
-        return Figure(n=len(a), reason=reason)
+        return Estimate(n=len(a), reason=reason)
     if statistic == "pearson":
         result = stats.pearsonr(standardised(a), standardised(b))
     else:
         result = stats.spearmanr(a, b) if statistic == "spearman" else stats.kendalltau(a, b)
     value = float(_snapped(np.array([result.statistic]))[0])
-    return Figure(value=value, p=max(float(result.pvalue), SMALLEST_P), n=len(a))
+    return Estimate(value=value, p=max(float(result.pvalue), SMALLEST_P), n=len(a))
 
 
-CORRELATIONS: Mapping[Statistic, Callable[..., Figure]] = {name: partial(correlation, name) for name in STATISTICS}
+CORRELATIONS: Mapping[Statistic, Callable[..., Estimate]] = {name: partial(correlation, name) for name in STATISTICS}
 pearson, spearman, kendall = CORRELATIONS.values()
 
 
@@ -89,7 +89,7 @@ def standardised(values: FloatArray) -> FloatArray:
     return moved
 
 
-def chance_band(x: FloatArray, y: FloatArray, clusters: IntArray) -> Figure:
+def chance_band(x: FloatArray, y: FloatArray, clusters: IntArray) -> Estimate:
     """Return 0 with the interval that holds Pearson's correlation with probability .95 if `x` and `y` are unrelated.
 
     Lines of a cluster may be alike in both variables, and then N lines count as N / (1 + (m - 1) r s) independent ones
@@ -101,7 +101,7 @@ def chance_band(x: FloatArray, y: FloatArray, clusters: IntArray) -> Figure:
     from scipy.stats import t as student
 
     if _undefined(x, y, ("x", "y")):
-        return NOTHING
+        return Estimate()
     sizes = np.unique(clusters, return_counts=True)[1]
     others = float((sizes**2).sum()) / len(x) - 1
     effect = 1 + max(others * _intraclass(x, clusters) * _intraclass(y, clusters), 0.0)
@@ -109,7 +109,7 @@ def chance_band(x: FloatArray, y: FloatArray, clusters: IntArray) -> Figure:
     t = float(student.ppf((1 + CONFIDENCE) / 2, freedom))
     end = t / sqrt(t * t + freedom)
     method = "95% of scorers that have nothing to do with the ratings, contexts taken as wholes"
-    return Figure(value=0.0, low=-end, high=end, method=method)
+    return Estimate(value=0.0, low=-end, high=end, method=method)
 
 
 def _intraclass(values: FloatArray, clusters: IntArray) -> float:
@@ -333,17 +333,6 @@ def columns(statistic: Statistic, x: FloatArray, y: FloatArray) -> FloatArray:
 # inside parts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverParts(Figure):
-    """A mean over parts, of n lines.
-
-    Attributes:
-        parts: the number of parts that have a value.
-    """
-
-    parts: int = 0
-
-
 def by_part(
     statistic: Statistic, scores: FloatArray, ratings: FloatArray, parts: Parts, resamples: Resamples
 ) -> FloatArray:
@@ -365,7 +354,7 @@ def mean_correlation(
     resamples: Resamples,
     *,
     versus: FloatArray | None = None,
-) -> OverParts:
+) -> Estimate:
     """Return the mean over parts of the correlation of `scores` with `ratings`, or of the difference to `versus`.
 
     The parts are data sets, or the test parts of repeated splits, in which a line may come several times. p is
@@ -379,14 +368,15 @@ def mean_correlation(
     return replace(mean_over_parts(draws[:, 0] - draws[:, 1:].sum(axis=1), kept.size), n=len(usable))
 
 
-def mean_over_parts(draws: FloatArray, clusters: int) -> OverParts:
+def mean_over_parts(draws: FloatArray, clusters: int) -> Estimate:
     """Return the mean of `draws` [S, 1 + B] over the parts that have a value, with interval and p over `clusters`."""
     known = draws[np.isfinite(draws[:, 0])]
     if not len(known):
-        return OverParts()
+        return Estimate()
     with np.errstate(invalid="ignore"):
         means = np.nansum(known, axis=0) / np.isfinite(known).sum(axis=0)
-    return OverParts.of(percentile_interval(means, clusters), p=two_sided(means, clusters), parts=len(known))
+    interval = percentile_interval(means, clusters)
+    return replace(interval, p=two_sided(means, clusters), method=f"mean of {len(known)}; {interval.method}")
 
 
 def mean_correlations(
@@ -408,7 +398,7 @@ def mean_correlations(
 
 def within(
     x: FloatArray, y: FloatArray, groups: IntArray, resamples: Resamples, statistic: Statistic = "pearson"
-) -> OverParts:
+) -> Estimate:
     """Return the mean over groups (systems) of the correlation of `x` [N] and `y` [N] inside each; without p.
 
     It shows how well scores order the lines of one system, whatever they show between systems. All groups have the same
@@ -426,4 +416,4 @@ def within(
     rows = [np.flatnonzero(places == group) for group in range(len(draws))]
     reasons = Counter(correlation(statistic, x[own], y[own], names=("score", "rating")).reason for own in rows)
     most = f", most often: {reasons.most_common(1)[0][0]}" if reasons else ""
-    return OverParts(reason=f"none of {len(draws)} groups has a correlation{most}")
+    return Estimate(reason=f"none of {len(draws)} groups has a correlation{most}")

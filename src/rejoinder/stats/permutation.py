@@ -1,4 +1,4 @@
-"""Permutation tests that exchange whole clusters, and p-values adjusted for their number.
+"""Permutation tests that exchange whole clusters.
 
 All pairs of scorers meet the same swaps, and all means the same flips and resamples, so that they are compared under
 the same draws, and one more of them changes none of the others. The observed arrangement counts in every p.
@@ -9,15 +9,15 @@ Shapes: N lines, K scorers, R means, G clusters, P swaps or flips.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import combinations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from rejoinder.estimates import NAN, Estimate
 from rejoinder.stats.correlation import ROUNDING
-from rejoinder.stats.figure import NONE, NOTHING, Figure
 from rejoinder.stats.resamples import (
     BoolArray,
     FloatArray,
@@ -42,7 +42,7 @@ def paired_permutations(
     clusters: IntArray,
     rng: np.random.Generator,
     permutations: int = 1000,
-) -> dict[tuple[int, int], Figure]:
+) -> dict[tuple[int, int], Estimate]:
     """Return the difference between the mean correlations of each two scorers, by their columns j < k, with its p.
 
     If two scorers were equally good, it would not matter which of them gave which score. So their scores, standardised
@@ -74,8 +74,8 @@ def paired_permutations(
         means = totals / counts[:, None]
     # A swap of everything gives the same difference with the opposite sign, but for the last digits.
     as_large = (np.abs(means) >= np.abs(means[:, :1]) - ROUNDING).mean(axis=1)
-    tested = [Figure(value=mean, p=p) for mean, p in zip(means[:, 0].tolist(), as_large.tolist(), strict=True)]
-    return {pair: figure if figure.known else NOTHING for pair, figure in zip(pairs, tested, strict=True)}
+    tested = [Estimate(value=mean, p=p) for mean, p in zip(means[:, 0].tolist(), as_large.tolist(), strict=True)]
+    return {pair: figure if figure.known else Estimate() for pair, figure in zip(pairs, tested, strict=True)}
 
 
 def _differences(
@@ -115,17 +115,6 @@ def _standardised(statistic: str, values: FloatArray) -> FloatArray | None:
     return scaled
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mean(Figure):
-    """A mean; p is two-sided, of its being `null`.
-
-    Attributes:
-        clusters: clusters that its n values come from.
-    """
-
-    clusters: int
-
-
 def cluster_means(
     values: FloatArray,
     clusters: IntArray,
@@ -133,8 +122,8 @@ def cluster_means(
     resamples: int,
     rng: np.random.Generator,
     flips: int = FLIPS,
-) -> list[Mean]:
-    """Return the means of R rows of values of the same lines.
+) -> list[Estimate]:
+    """Return the means of R rows of values of the same lines; their `contexts` are the clusters that have a value.
 
     p is the share of flips in which the sum of value - `null` is as far from 0 as observed, where each cluster keeps
     its sign or changes it by chance, as if values above and below `null` were equally likely.
@@ -159,32 +148,7 @@ def cluster_means(
     means = []
     for row, p in enumerate((as_far / (1 + flips)).tolist()):
         n, own = int(counts[row].sum()), int((counts[row] > 0).sum())
-        p = p if own >= FEWEST_CLUSTERS else NONE
-        nothing = Mean(clusters=0, reason="nothing to take a mean of")
-        means.append(Mean.of(percentile_interval(draws[row], own), p=p, n=n, clusters=own) if n else nothing)
+        p = p if own >= FEWEST_CLUSTERS else NAN
+        mean = replace(percentile_interval(draws[row], own), p=p, n=n, contexts=own)
+        means.append(mean if n else Estimate(reason="nothing to take a mean of"))
     return means
-
-
-def adjusted(p: ArrayLike, method: Literal["holm", "benjamini-hochberg", "benjamini-yekutieli"]) -> FloatArray:
-    """Return [M] p-values adjusted for their number, to be compared with the level as they are.
-
-    Args:
-        p: [M] p-values; NaN stays and does not count.
-        method: "holm" bounds the chance of any false finding, for any tests. "benjamini-hochberg" bounds the expected
-            share of false findings, for tests that are independent or positively dependent; "benjamini-yekutieli" for
-            any tests.
-
-    Source: Holm (1979); Benjamini and Hochberg (1995); Benjamini and Yekutieli (2001).
-    """
-    values = np.asarray(p, dtype=np.float64)
-    known = np.flatnonzero(np.isfinite(values))
-    order = known[np.argsort(values[known], kind="stable")]
-    rank = np.arange(1, len(order) + 1)
-    if method == "holm":
-        stepped = np.maximum.accumulate(values[order] * (len(order) + 1 - rank))
-    else:
-        factor = len(order) * (1.0 if method == "benjamini-hochberg" else (1 / rank).sum())
-        stepped = np.minimum.accumulate((values[order] * factor / rank)[::-1])[::-1]
-    result = np.full_like(values, np.nan)
-    result[order] = np.minimum(stepped, 1.0)
-    return result

@@ -27,8 +27,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rejoinder.estimates import CONFIDENCE, NAN, Estimate
 from rejoinder.stats.correlation import SMALLEST_P
-from rejoinder.stats.figure import CONFIDENCE, NONE, Figure
 from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray
 
 FEWEST = 3  # rated clusters that an interval needs
@@ -94,8 +94,8 @@ class Powered(NamedTuple):
         shared: whether that is the power of all systems together.
     """
 
-    alone: Figure
-    powered: Figure
+    alone: Estimate
+    powered: Estimate
     power: float
     shared: bool
 
@@ -116,7 +116,7 @@ def sample_of(
     rated = np.isfinite(ratings)
     n = int(rated.sum())
     if not n:
-        return Sample(0, NONE, NONE, numbers, np.zeros((3, len(numbers))), 0.0, (1.0, 1.0))
+        return Sample(0, NAN, NAN, numbers, np.zeros((3, len(numbers))), 0.0, (1.0, 1.0))
     shares, whole = np.where(rated, weights, 0.0), listed / max(int(listed.sum()), 1)
     shares = shares / shares.sum()
     mean, mean_score, of_all = float(shares[rated] @ ratings[rated]), float(shares @ scores), float(whole @ scores)
@@ -143,11 +143,11 @@ def powered(sample: Sample, shared: float | None = None) -> Powered:
     `shared` is the power of all systems together, for a sample with too few ratings of its own.
     """
     if not sample.n or np.isnan(sample.mean):
-        nothing = Figure(reason="no rated line")
+        nothing = Estimate(reason="no rated line")
         return Powered(nothing, nothing, 0.0, False)
     variance, gap, both = sample.variances()
     if reason := _no_interval(sample, variance):
-        alone = Figure(value=sample.mean, n=sample.n, reason=reason)
+        alone = Estimate(value=sample.mean, n=sample.n, reason=reason)
         return Powered(alone, alone, 0.0, False)
     alone = _figure(sample, sample.mean, variance, sample.freedom)
     if gap <= (_ROUNDING * sample.scale[1]) ** 2:
@@ -169,7 +169,7 @@ def powered(sample: Sample, shared: float | None = None) -> Powered:
 def worth(mean: Powered) -> float:
     """Return the number of ratings with as narrow an interval without the scores; NaN without an interval."""
     if not mean.alone.has_interval or not mean.powered.high > mean.powered.low:
-        return NONE
+        return NAN
     wide, narrow = (figure.high - figure.low for figure in (mean.alone, mean.powered))
     return mean.alone.n * (wide / narrow) ** 2
 
@@ -215,14 +215,14 @@ def _no_interval(sample: Sample, variance: float) -> str:
     return ""
 
 
-def _figure(sample: Sample, value: float, variance: float, freedom: float) -> Figure:
+def _figure(sample: Sample, value: float, variance: float, freedom: float) -> Estimate:
     """Return a value with its interval and p."""
     from scipy.special import stdtr
 
     error = sqrt(variance)
     reach = _quantile(freedom) * error
-    p = max(float(2 * stdtr(freedom, -abs(value) / error)), SMALLEST_P) if error > 0 else NONE
-    return Figure(value=value, low=value - reach, high=value + reach, p=p, n=sample.n)
+    p = max(float(2 * stdtr(freedom, -abs(value) / error)), SMALLEST_P) if error > 0 else NAN
+    return Estimate(value=value, low=value - reach, high=value + reach, p=p, n=sample.n)
 
 
 def _quantile(freedom: float) -> float:

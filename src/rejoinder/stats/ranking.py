@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from rejoinder.estimates import Estimate
 from rejoinder.stats.correlation import ROUNDING, pearson
-from rejoinder.stats.figure import Figure
 from rejoinder.stats.resamples import FloatArray, IntArray
 
 
-def pair_accuracy(scores: FloatArray, ratings: FloatArray) -> Figure:
+def pair_accuracy(scores: FloatArray, ratings: FloatArray) -> Estimate:
     """Return the share of pairs of lines that scores [N] and ratings [N] order in the same way, or that both call tied.
 
     Scores rarely tie and ratings often do, so scores within a threshold of each other count as tied. The threshold is
@@ -24,7 +24,7 @@ def pair_accuracy(scores: FloatArray, ratings: FloatArray) -> Figure:
     """
     pairs = len(scores) * (len(scores) - 1) // 2
     if reason := pearson(scores, ratings, names=("score", "rating")).reason:
-        return Figure(n=pairs, reason=reason)
+        return Estimate(n=pairs, reason=reason)
     order = np.argsort(scores, kind="stable")
     x, y = scores[order], ratings[order]
     low, high = np.triu_indices(len(x), 1)
@@ -36,12 +36,12 @@ def pair_accuracy(scores: FloatArray, ratings: FloatArray) -> Figure:
     right = int(ordered.sum()) + np.cumsum(tied[by_gap].astype(np.int64) - ordered[by_gap])
     last = np.append(gaps[by_gap][1:] != gaps[by_gap][:-1], True)  # a threshold takes all pairs with the same gap
     without = int(ordered.sum()) + int((tied & (gaps == 0)).sum())
-    return Figure(value=max(without, int(right[last].max())) / pairs, n=pairs)
+    return Estimate(value=max(without, int(right[last].max())) / pairs, n=pairs)
 
 
 def soft_pairwise_accuracy(
     scores: FloatArray, ratings: FloatArray, rng: np.random.Generator, permutations: int = 1000
-) -> Figure:
+) -> Estimate:
     """Return how similar scores and ratings are in their certainty about which of two systems is better, in [0, 1].
 
     It is 1 less the mean over pairs of systems of the difference between two p-values, that of "the first is better" by
@@ -54,19 +54,19 @@ def soft_pairwise_accuracy(
     Automatic Metrics via Soft Pairwise Accuracy.
     """
     if len(scores) < 2:
-        return Figure(reason="one system: there is no pair to compare")
+        return Estimate(reason="one system: there is no pair to compare")
     both = np.isfinite(scores) & np.isfinite(ratings)
     for values, name in ((scores[both], "score"), (ratings[both], "rating")):
         if len(values) and (values == values[0]).all():
-            return Figure(reason=f"the {name} is the same for all systems and items ({values[0]:g})")
+            return Estimate(reason=f"the {name} is the same for all systems and items ({values[0]:g})")
     signs = _signs(scores.shape[1], permutations, rng)
     by_scores, by_ratings = (_p_values(np.where(both, values, np.nan), signs) for values in (scores, ratings))
     apart = np.abs(by_scores - by_ratings)[np.triu_indices(len(scores), 1)]
     known = apart[np.isfinite(apart)]
     return (
-        Figure(value=float(1 - known.mean()), n=len(known))
+        Estimate(value=float(1 - known.mean()), n=len(known))
         if len(known)
-        else Figure(reason="no two systems share an item")
+        else Estimate(reason="no two systems share an item")
     )
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import UsageError
-from rejoinder.stats.figure import CONFIDENCE, NONE, NOTHING, Figure
+from rejoinder.estimates import CONFIDENCE, NAN, Estimate
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -207,7 +207,7 @@ def cluster_counts(clusters: int, resamples: int, rng: np.random.Generator, out:
 # intervals and p
 
 
-def percentile_interval(draws: FloatArray, clusters: int, unit: str = "context") -> Figure:
+def percentile_interval(draws: FloatArray, clusters: int, unit: str = "context") -> Estimate:
     """Return the first of `draws` [1 + B] with its 95 % expanded percentile interval.
 
     Resamples without a value (NaN) are left out, and `method` counts them. There is no interval, but a reason, without
@@ -224,12 +224,12 @@ def percentile_interval(draws: FloatArray, clusters: int, unit: str = "context")
     elif 2 * missing > len(drawn):
         reason = f"no interval: {missing} of {len(drawn)} resamples have no correlation"
     if reason:
-        return Figure(value=value, method="no interval", reason=reason)
+        return Estimate(value=value, method="no interval", reason=reason)
     tail = expanded_tail(clusters)
     low, high = np.quantile(known, [tail, 1 - tail])
     gaps = f", {missing} of them left out for want of a value" if missing else ""
     method = f"95% expanded percentile interval, {len(drawn)} resamples of {unit}s{gaps}"
-    return Figure(value=value, low=float(low), high=float(high), method=method)
+    return Estimate(value=value, low=float(low), high=float(high), method=method)
 
 
 @cache
@@ -254,13 +254,13 @@ def two_sided(draws: FloatArray, clusters: int) -> float:
 
     known = draws[1:][np.isfinite(draws[1:])]
     if not len(known) or clusters < 2:
-        return NONE
+        return NAN
     beyond = min((known <= 0).sum(), (known >= 0).sum())
     share = min(0.5, (1 + int(beyond)) / (len(known) + 1))
     return 2 * float(stdtr(clusters - 1, ndtri(share) * np.sqrt((clusters - 1) / clusters)))
 
 
-def mean_of_independent(figures: Sequence[Figure], counts: Sequence[int] | None = None) -> Figure:
+def mean_of_independent(figures: Sequence[Estimate], counts: Sequence[int] | None = None) -> Estimate:
     """Return the mean of independent figures, weighted by `counts`, with its interval from their intervals alone.
 
     Without figures there is no mean, and without an end of one of them no such end.
@@ -269,9 +269,9 @@ def mean_of_independent(figures: Sequence[Figure], counts: Sequence[int] | None 
     Statistics in Medicine 27, pages 1693-1702.
     """
     if not figures:
-        return NOTHING
+        return Estimate()
     values, lows, highs = np.array([(figure.value, *figure.ends) for figure in figures]).T
     weights = np.ones(len(values)) if counts is None else np.array(counts, dtype=np.float64)
     mean = float(np.average(values, weights=weights))
     below, above = (np.sqrt(np.square(weights * (values - end)).sum()) / weights.sum() for end in (lows, highs))
-    return Figure(value=mean, low=mean - float(below), high=mean + float(above))
+    return Estimate(value=mean, low=mean - float(below), high=mean + float(above))

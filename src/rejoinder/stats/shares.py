@@ -7,28 +7,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from rejoinder.stats.figure import CONFIDENCE, NONE, Figure
+from rejoinder.estimates import CONFIDENCE, NAN, Estimate
 from rejoinder.stats.resamples import FloatArray, IntArray, number_of
 
 FEWEST = 3
 _TOO_FEW = f"too few contexts for an interval, {FEWEST} are needed"
 
 
-def share_of_clusters(values: FloatArray, clusters: IntArray, rests_on: int | None = None) -> Figure:
+def share_of_clusters(values: FloatArray, clusters: IntArray, rests_on: int | None = None) -> Estimate:
     """Return the mean of `values` [N] in [0, 1] with an interval over clusters; no interval with under three.
 
     `rests_on` is the number of clusters that count, if some carry little information.
     """
-    share, groups = float(values.mean()) if len(values) else NONE, number_of(clusters)
+    share, groups = float(values.mean()) if len(values) else NAN, number_of(clusters)
     trials = groups if rests_on is None else rests_on
     if trials < FEWEST:
-        return Figure(value=share, reason="" if rests_on is None else _TOO_FEW)
+        return Estimate(value=share, reason="" if rests_on is None else _TOO_FEW)
     sums = np.bincount(clusters, weights=values - share, minlength=groups)
     variance = float((sums**2).sum()) / len(values) ** 2 * groups / (groups - 1)
     return wilson(share, variance, trials, trials - 1)
 
 
-def wilson(share: float, variance: float, clusters: int, freedom: float) -> Figure:
+def wilson(share: float, variance: float, clusters: int, freedom: float) -> Estimate:
     """Return a share with Wilson's interval, for as many trials as would have the variance that it has over clusters.
 
     Args:
@@ -47,7 +47,7 @@ def wilson(share: float, variance: float, clusters: int, freedom: float) -> Figu
     width = 1 + t * t / trials
     middle = (share + t * t / (2 * trials)) / width
     reach = t / width * np.sqrt(single / trials + (t / (2 * trials)) ** 2)
-    return Figure(value=share, low=max(0.0, float(middle - reach)), high=min(1.0, float(middle + reach)))
+    return Estimate(value=share, low=max(0.0, float(middle - reach)), high=min(1.0, float(middle + reach)))
 
 
 def share_below(values: FloatArray, others: FloatArray) -> FloatArray:
@@ -60,10 +60,10 @@ def share_below(values: FloatArray, others: FloatArray) -> FloatArray:
 
 def auc(good: FloatArray, bad: FloatArray) -> float:
     """Return the share of pairs in which the good score is above the bad one; equal ones count half, NaN if no pair."""
-    return float(share_below(good, bad).mean()) if len(good) and len(bad) else NONE
+    return float(share_below(good, bad).mean()) if len(good) and len(bad) else NAN
 
 
-def auc_of_clusters(good: FloatArray, bad: FloatArray, good_in: IntArray, bad_in: IntArray) -> Figure:
+def auc_of_clusters(good: FloatArray, bad: FloatArray, good_in: IntArray, bad_in: IntArray) -> Estimate:
     """Return the area under the curve with an interval over the clusters `good_in` [P] and `bad_in` [Q].
 
     There is no interval if a kind has under three clusters.
@@ -72,11 +72,11 @@ def auc_of_clusters(good: FloatArray, bad: FloatArray, good_in: IntArray, bad_in
     """
     value = auc(good, bad)
     if np.isnan(value):
-        return Figure(reason="there are not both kinds")
+        return Estimate(reason="there are not both kinds")
     groups = max(number_of(good_in), number_of(bad_in))
     trials = min(len(np.unique(good_in)), len(np.unique(bad_in)))  # the rarer kind limits the precision
     if trials < FEWEST:
-        return Figure(value=value, reason=_TOO_FEW)
+        return Estimate(value=value, reason=_TOO_FEW)
     parts = np.bincount(good_in, weights=share_below(good, bad) - value, minlength=groups) / len(good)
     parts += np.bincount(bad_in, weights=1 - share_below(bad, good) - value, minlength=groups) / len(bad)
     return wilson(value, float((parts**2).sum()) * groups / (groups - 1), trials, trials - 1)

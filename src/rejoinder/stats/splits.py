@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.estimates import NAN
 from rejoinder.stats.correlation import FEWEST, ROUNDING, pearson, standardised
-from rejoinder.stats.figure import NONE
 from rejoinder.stats.resamples import FloatArray, IntArray, renumbered
 
 Rows = NDArray[np.intp]
@@ -150,8 +150,8 @@ def pilot_of_means(first: FloatArray, second: FloatArray, clusters: IntArray) ->
     """Return the difference between two systems' means, from values [N] on the same items in `clusters` [N]."""
     differences = np.asarray(first - second, dtype=np.float64)
     if not np.isfinite(differences).all():
-        return Pilot(NONE, NONE, len(differences), "a value is not a finite number")
-    effect = float(differences.mean()) if len(differences) else NONE
+        return Pilot(NAN, NAN, len(differences), "a value is not a finite number")
+    effect = float(differences.mean()) if len(differences) else NAN
     scale = max(float(np.abs(values).max(initial=0.0)) for values in (first, second))
     return _pilot(effect, differences - effect, clusters, scale or 1.0)
 
@@ -168,7 +168,7 @@ def pilot_of_correlations(first: FloatArray, second: FloatArray, ratings: FloatA
     for sign, scores in ((1, first), (-1, second)):
         r = pearson(scores, ratings, names=("score", "rating"))
         if r.reason:
-            return Pilot(NONE, NONE, len(ratings), r.reason)
+            return Pilot(NAN, NAN, len(ratings), r.reason)
         x, y = ((z - z.mean()) / z.std() for z in (standardised(scores), standardised(ratings)))
         effect, parts = effect + sign * r.value, parts + sign * (x * y - r.value * (x * x + y * y) / 2)
     return _pilot(effect, parts, clusters, 1.0)
@@ -180,7 +180,7 @@ def _pilot(effect: float, parts: FloatArray, clusters: IntArray, scale: float) -
     sums = np.bincount(renumbered(clusters), weights=parts)
     groups = len(sums)
     if groups < FEWEST:
-        return Pilot(effect, NONE, n, f"{groups} {'cluster' if groups == 1 else 'clusters'}; three or more are needed")
+        return Pilot(effect, NAN, n, f"{groups} {'cluster' if groups == 1 else 'clusters'}; three or more are needed")
     spread = sqrt(float((sums**2).sum()) / n * groups / (groups - 1))
     if abs(effect) < ROUNDING * scale:
         return Pilot(effect, spread, n, "no difference in the pilot, so no number of items would show one")

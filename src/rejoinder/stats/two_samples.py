@@ -21,11 +21,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
+from rejoinder.estimates import NAN, Estimate
 from rejoinder.stats.correlation import ROUNDING
-from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.resamples import (
     BLOCK,
     BoolArray,
@@ -40,19 +41,20 @@ from rejoinder.stats.resamples import (
 from rejoinder.stats.shares import FEWEST, share_below, wilson
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference(Figure):
-    """The mean of the second sample less that of the first; p is of no difference.
+class Difference(NamedTuple):
+    """The mean of the second sample minus that of the first; p is of no difference.
 
     Attributes:
+        estimate: the difference.
         first: mean of the first sample, strata by their weights.
         second: mean of the second.
         error: standard error of the difference; NaN if undefined.
     """
 
+    estimate: Estimate
     first: float
     second: float
-    error: float = NONE
+    error: float = NAN
 
 
 @dataclass(frozen=True)
@@ -144,19 +146,20 @@ def difference(samples: Samples, rng: np.random.Generator, resamples: int = 1000
     """
     first, second = (side.astype(np.float64)[None] @ samples.moments for side in (~samples.side, samples.side))
     one, other = (float(samples.means(totals)[0] @ samples.weights) for totals in (first, second))
-    found = Difference(value=other - one, first=one, second=other, reason=samples.too_few)
-    if found.reason:
-        return found
+    value = other - one
+    if samples.too_few:
+        return Difference(Estimate(value=value, reason=samples.too_few), one, other)
     variance, plain, freedom = _error(samples.influence(samples.side[None], first, second)[0], samples.cells)
-    low = high = found.value
+    low = high = value
     if plain > 0:
         draws = np.concatenate([_resampled(samples, rng, count) for count in _portions(samples, resamples)])
         tail = tail_of(variance / plain, freedom)
         low, high = np.quantile(draws[np.isfinite(draws)], [tail, 1 - tail]).tolist()
-    return Difference.of(found, low=low, high=high, p=_p(samples, rng, resamples), error=float(np.sqrt(variance)))
+    estimate = Estimate(value=value, low=low, high=high, p=_p(samples, rng, resamples))
+    return Difference(estimate, one, other, float(np.sqrt(variance)))
 
 
-def win_rate(samples: Samples) -> Figure:
+def win_rate(samples: Samples) -> Estimate:
     """Return the probability that a value of the second sample is above one of the first, a tie counting half.
 
     With strata it is the weighted mean of the shares in each. Values may be infinite.
@@ -172,7 +175,7 @@ def win_rate(samples: Samples) -> Figure:
             parts = weight * (shares - wins.mean()) / len(places)
             influence += np.bincount(samples.clusters[places], weights=parts, minlength=len(influence))
     if samples.too_few:
-        return Figure(value=value)
+        return Estimate(value=value)
     variance, _, freedom = _error(influence, samples.cells)
     return wilson(value, variance, min(samples.side.sum(), (~samples.side).sum()), freedom)
 
@@ -229,4 +232,4 @@ def _studentised(samples: Samples, labels: BoolArray) -> FloatArray:
     scale = float(np.abs(samples.values).max()) or 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(np.abs(apart) <= ROUNDING * scale, 0.0, apart / np.sqrt(np.maximum(variance, 0)))
-    return np.where(np.isnan(apart), NONE, t)
+    return np.where(np.isnan(apart), NAN, t)

@@ -13,8 +13,8 @@ from examples_for_views import phrases
 from judges_over_views import rated
 from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
-from rejoinder.example import Example, ReplySet
-from rejoinder.judges.augmentation import written
+from rejoinder.example import Example
+from rejoinder.judges.augmentation import ReplySet, written
 from rejoinder.judges.views.contrasts import AGAINST, FEWEST, FOLDS, Written, fit_contrasts, said_of, shared_out
 from rejoinder.judges.views.fit import Part, Way, fit_parts
 from rejoinder.judges.views.head import fit_head

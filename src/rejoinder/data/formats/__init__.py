@@ -20,10 +20,11 @@ from rejoinder.data.formats import (
     otel,
     promptfoo,
     rated_pairs,
+    reply_sets,
     votes,
 )
 
 _CALLS = (completions, langfuse, langsmith, mlflow, ollama, openai_evals, openinference, otel)
-_RESULTS = (argilla, deepeval, fed, inspect_log, label_studio, lm_eval, promptfoo, rated_pairs, votes)
+_RESULTS = (argilla, deepeval, fed, inspect_log, label_studio, lm_eval, promptfoo, rated_pairs, reply_sets, votes)
 FORMATS: tuple[Format, ...] = (*(module.FORMAT for module in (*_CALLS, *_RESULTS)), langfuse.OBSERVATIONS)
 """All formats; their order has no meaning."""

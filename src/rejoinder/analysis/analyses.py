@@ -1,0 +1,444 @@
+"""The analyses of a scored set: agreement with human ratings, agreement of raters, and what limits both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import mannwhitneyu
+
+from rejoinder.analysis.baselines import DATA_SET_MEAN
+from rejoinder.analysis.contrasts import contrasts, contrasts_table, rank_groups
+from rejoinder.analysis.disagreements import mistakes
+from rejoinder.analysis.labels import labels, labels_table
+from rejoinder.analysis.scored import RATERS, Analysis, Derived, ScoredSet
+from rejoinder.analysis.systems import systems, systems_table
+from rejoinder.data.rated import NO_SYSTEM, RatedSet
+from rejoinder.estimates import LEVEL, NAN, Estimate, decide, estimate_of, one, pick
+from rejoinder.metrics.baselines import words
+from rejoinder.report.tables import Cell, Column, Table, pivot, table
+from rejoinder.report.written import DASH, count, interval, p_value
+from rejoinder.stats.agreement import one_against_others, random_halves, reliability
+from rejoinder.stats.correlation import CORRELATIONS, SMALLEST_P, chance_band, columns, within
+from rejoinder.stats.ranking import pair_accuracy
+from rejoinder.stats.resamples import FloatArray, IntArray, number_of, renumbered
+
+MOST_PAIRED = 2000
+"""Lines; all pairs of more take too long."""
+CLOSE = 6
+"""Words between the lengths of a response and of a reference; Liu et al. (2016), table 5, print "<= 6" and ">= 6"."""
+WITHOUT_COPIES = {"by": "lines", "group": "without reference copies"}
+NEAR, FAR = (f"{kind} {CLOSE} words of a reference's length" for kind in ("within", "beyond"))
+MOST_NEEDED = 1_000_000
+"""Lines; a forecast of more only means that there is almost no correlation."""
+_FEW_SYSTEMS = {
+    1: "one system: there is nothing to correlate; needs three or more",
+    2: "two systems: any two points lie on a line, a correlation over them says nothing; needs three or more",
+}
+_DRAWS = 100  # of the one rater, or of the first half
+_EDGE = float(ndtri(1 - LEVEL / 2))  # standard deviations to the edge of a chance band
+_POWER = float(ndtri(0.8))
+
+
+# agreement with human ratings
+
+
+def agreement(scored: ScoredSet) -> list[Estimate]:
+    """Return Pearson, Spearman and Kendall by scorer: over lines, then over the mean scores of systems."""
+    estimates = []
+    for scorer in _ranked(scored):
+        rows = scored.rows(scorer)
+        values, ratings = scored.scores[scorer][rows], scored.rated.ratings[rows]
+        for name, correlate in CORRELATIONS.items():
+            result = correlate(values, ratings, names=("score", "rating"))
+            about = {"statistic": name, "value": result.value, "p": result.p}
+            if result.known:
+                estimates.append(scored.estimate(scored.draws(name, scorer, rows), scorer, rows, name, **about))
+            else:
+                estimates.append(_missing(scored, scorer, rows, result.reason, **about))
+        named = rows[scored.rated.systems[rows] != NO_SYSTEM]
+        estimates += _over_systems(scored, scorer, named) if len(named) else []
+    return estimates
+
+
+def _over_systems(scored: ScoredSet, scorer: str, rows: IntArray) -> list[Estimate]:
+    """Return the correlations of one scorer over the means of systems."""
+    groups = renumbered(scored.rated.systems[rows])
+    size = number_of(groups)
+    named = int((scored.rated.systems != NO_SYSTEM).sum())
+    about = {"level": "system", "n": size, "unscored": named - len(rows)}
+    if size in _FEW_SYSTEMS:
+        return [_missing(scored, scorer, rows, _FEW_SYSTEMS[size], statistic=name, **about) for name in CORRELATIONS]
+    resamples = scored.resamples.at(rows)
+    means = [resamples.means(values[rows], groups) for values in (scored.scores[scorer], scored.rated.ratings)]
+    estimates = []
+    for name, correlate in CORRELATIONS.items():
+        result = correlate(*(mean[:, 0] for mean in means), names=("mean score", "mean rating"))
+        own = {**about, "statistic": name, "value": result.value, "p": result.p}
+        if result.known:
+            estimates.append(scored.estimate(columns(name, *means), scorer, rows, name, **own))
+        else:
+            estimates.append(_missing(scored, scorer, rows, result.reason, **own))
+    return estimates
+
+
+def within_systems(scored: ScoredSet) -> list[Estimate]:
+    """Return the mean correlation within systems, where predicting each system's mean gives nothing."""
+    named = len(scored.rated.named_systems)
+    statistic = "pearson within systems"
+    estimates = []
+    for scorer in _ranked(scored):
+        rows = scored.rows(scorer)
+        rows = rows[scored.rated.systems[rows] != NO_SYSTEM]
+        if named < 2 or scored.kinds[scorer] == "oracle baseline":
+            reason = (
+                f"{named} systems named; two or more are needed" if named < 2 else "the same for all lines of a system"
+            )
+            estimates.append(_missing(scored, scorer, rows[:0], reason, statistic=statistic))
+        else:
+            estimates.append(_inside(scored, scorer, rows, scored.rated.systems[rows], statistic=statistic))
+    return estimates
+
+
+def without_copies(scored: ScoredSet) -> list[Estimate]:
+    """Return Pearson over the lines whose response equals no reference, if there are others: those are easy to score."""
+    copies = scored.rated.copies
+    if not copies.any():
+        return []
+    rows = {scorer: scored.rows(scorer) for scorer in _ranked(scored)}
+    kept = {scorer: own[~copies[own]] for scorer, own in rows.items()}
+    # a data set or a pool counts as one group here
+    return [
+        _inside(scored, scorer, own, np.zeros(len(own), dtype=np.int64), statistic="pearson", **WITHOUT_COPIES)
+        for scorer, own in kept.items()
+    ]
+
+
+def _inside(scored: ScoredSet, scorer: str, rows: IntArray, groups: IntArray, **more: str) -> Estimate:
+    """Return the mean Pearson correlation of a scorer inside groups of lines."""
+    values, ratings = scored.scores[scorer][rows], scored.rated.ratings[rows]
+    result = within(values, ratings, renumbered(groups), scored.resamples.at(rows))
+    return estimate_of(result, **scored.about(scorer, rows, **more))
+
+
+def by_chance(scored: ScoredSet) -> list[Estimate]:
+    """Return the interval that holds 95 % of the correlations of scorers that are unrelated to the ratings."""
+    estimates = []
+    for scorer in _ranked(scored):
+        rows = scored.rows(scorer)
+        rated = scored.rated
+        band = chance_band(scored.scores[scorer][rows], rated.ratings[rows], rated.contexts[rows])
+        if band.known:
+            estimates.append(estimate_of(band, **scored.about(scorer, rows, statistic="pearson by chance")))
+    return estimates
+
+
+def pairs_of_lines(scored: ScoredSet) -> list[Estimate]:
+    """Return the share of pairs of lines that a scorer orders as the ratings do, ties calibrated."""
+    estimates = []
+    for scorer in _ranked(scored):
+        rows = scored.rows(scorer)
+        about = scored.about(scorer, rows, statistic="pair accuracy", method="ties calibrated on these lines")
+        if len(rows) > MOST_PAIRED:
+            estimates.append(Estimate(**about, reason=f"not computed for more than {MOST_PAIRED:,} lines"))
+        else:
+            result = pair_accuracy(scored.scores[scorer][rows], scored.rated.ratings[rows])
+            estimates.append(estimate_of(result, **about))
+    return estimates
+
+
+def _ranked(scored: ScoredSet) -> list[str]:
+    """Return the scorers; within one data set its mean rating is the same for all lines, so it is none."""
+    return [name for name in scored.scores if name != DATA_SET_MEAN or scored.rated.pooled]
+
+
+def _missing(scored: ScoredSet, scorer: str, rows: IntArray, reason: str, **more: object) -> Estimate:
+    """Return an estimate without a value, with the reason, and why lines are unscored if any are."""
+    about = scored.about(scorer, rows, **more)
+    why = scored.unscored.get(scorer)
+    more_reason = f"; {about['unscored']} rated lines unscored, most often: {why}" if why and about["unscored"] else ""
+    return Estimate(**about, reason=f"{reason}{more_reason}")
+
+
+# raters
+
+
+def raters(scored: ScoredSet) -> list[Estimate]:
+    """Return how well raters agree with each other, and so the highest correlation to expect of any scorer."""
+    ratings = scored.rated.single_ratings
+    rows = np.flatnonzero(np.isfinite(ratings).any(axis=1))
+
+    def missing(reason: str) -> list[Estimate]:
+        return [Estimate(**scored.about(RATERS, rows, statistic="ceiling of pearson", reason=reason))]
+
+    if scored.rated.pooled:
+        return []
+    if not len(rows):
+        return missing("the data has no single ratings, only means")
+    result = reliability(ratings[rows], scored.resamples.at(rows))
+    if result.reason:
+        return missing(result.reason)
+    named = {"ICC(1)": result.single, "ICC(1,k)": result.mean, "ceiling of pearson": result.ceiling}
+    estimates = [
+        scored.estimate(draws, RATERS, rows, "root of ICC(1,k)" * name.startswith("ceiling"), statistic=name)
+        for name, draws in named.items()
+    ]
+    rng = scored.sampling.generator(scored.name, "ceiling")
+    parts = {
+        "one rater": one_against_others(ratings[rows], rng, _DRAWS),
+        "halves": random_halves(ratings[rows], rng, _DRAWS),
+    }
+    several = rows[np.isfinite(ratings[rows]).sum(axis=1) > 1]
+    for part, figures in parts.items():
+        for name, figure in figures._asdict().items():
+            about = scored.about(RATERS, several, statistic=f"{name} of {part}", seed=scored.sampling.seed)
+            estimates.append(estimate_of(figure, **about))
+    return estimates
+
+
+# length
+
+
+def length(scored: ScoredSet) -> list[Estimate]:
+    """Return the mean score of responses about as long as a reference, less that of the others.
+
+    Nothing without references, and of a pool, whose scales differ. Source: Liu et al. (2016), table 5.
+    """
+    if scored.rated.pooled:
+        return []
+    gaps = _length_gaps(scored.rated)
+    if not np.isfinite(gaps).any():
+        return []
+    values = {RATERS: scored.rated.ratings, **{name: scored.scores[name] for name in scored.compared}}
+    return [estimate for name, own in values.items() for estimate in _length_effect(scored, name, own, gaps)]
+
+
+def _length_gaps(rated: RatedSet) -> FloatArray:
+    """Return [N] words between the lengths of a response and of the nearest reference; NaN without a reference."""
+    gaps = np.full(len(rated), np.nan)
+    for row, example in enumerate(rated.examples):
+        lengths = [len(words(reference)) for reference in example.references if reference.strip()]
+        if lengths:
+            size = len(words(example.response))
+            gaps[row] = min(abs(size - other) for other in lengths)
+    return gaps
+
+
+def _length_effect(scored: ScoredSet, scorer: str, values: FloatArray, gaps: FloatArray) -> list[Estimate]:
+    """Return the effect on one scorer, or on the ratings, and the two means."""
+    rows = np.flatnonzero(np.isfinite(gaps) & np.isfinite(values))
+    far = (gaps[rows] > CLOSE).astype(np.int64)
+    parts = [rows[far == kind] for kind in (0, 1)]
+    statistic = "mean rating" if scorer == RATERS else "mean score"
+    estimates = [
+        Estimate(
+            **scored.about(scorer, own, statistic=statistic, by="length", group=group, value=float(values[own].mean()))
+        )
+        for group, own in zip((NEAR, FAR), parts, strict=True)
+        if len(own)
+    ]
+    about = {"statistic": "length effect"}
+    if len(estimates) < 2:
+        sizes = f"{len(parts[0])} responses within {CLOSE} words of a reference's length and {len(parts[1])} beyond"
+        return [*estimates, Estimate(**scored.about(scorer, rows, reason=f"{sizes}; one of each is needed", **about))]
+    drawn = scored.resamples.at(rows).means(values[rows], far)
+    # the tail depends on the contexts that have a line of the group
+    contexts = min(len(np.unique(scored.rated.contexts[own])) for own in parts)
+    p = max(float(mannwhitneyu(*(values[own] for own in parts)).pvalue), SMALLEST_P)
+    value = estimates[0].value - estimates[1].value
+    method = "difference of means; p: Mann-Whitney, takes lines as independent"
+    effect = scored.estimate(drawn[0] - drawn[1], scorer, rows, method, value=value, p=p, contexts=contexts, **about)
+    return [*estimates, effect]
+
+
+# what follows
+
+
+def verdicts(estimates: list[Estimate], scored: ScoredSet) -> list[Estimate]:
+    """Decide which correlations are beyond what chance gives the best of as many scorers (Holm, 5 %)."""
+    rows = pick(estimates, statistic="pearson", level=scored.level, group="")
+    bands = {row.scorer: row.high for row in pick(estimates, statistic="pearson by chance")}
+    decided = {row.scorer: row for row in beyond_chance(rows, bands, scored)}
+    replaced = {id(row): decided[row.scorer] for row in rows}
+    return [replaced.get(id(row), row) for row in estimates]
+
+
+def beyond_chance(rows: Sequence[Estimate], bands: dict[str, float], scored: ScoredSet) -> list[Estimate]:
+    """Return Pearson correlations with verdicts and, if inconclusive, the number of lines that would confirm them.
+
+    The scorers that were asked for and the others are two families. Near the edge of its chance band the normal
+    distribution replaces Student's, which makes no difference for the verdict.
+
+    Args:
+        rows: one correlation for each scorer.
+        bands: half width of the chance band, by scorer.
+        scored: the set that they are of.
+    """
+    decided: list[Estimate] = []
+    for asked in (True, False):
+        family = [row for row in rows if (row.scorer in scored.asked) is asked]
+        p = [_normal_p(row.value, bands.get(row.scorer, NAN)) for row in family]
+        tried = sum(row.known and row.scorer not in scored.outside for row in family)
+        for row in decide(family, p, outside=scored.outside):
+            forecast = needed(row, bands.get(row.scorer, NAN), tried) if row.verdict == "inconclusive" else None
+            decided.append(replace(row, needed=forecast))
+    return decided
+
+
+def needed(row: Estimate, band: float, tried: int) -> int | None:
+    """Return about how many lines would confirm a correlation as high as this one with probability 0.8.
+
+    None if it is not positive, has no chance band, or if so many lines exist already or nobody rates so many.
+
+    Args:
+        row: the correlation.
+        band: half width of its chance band.
+        tried: the number of scorers that it is the best of.
+    """
+    if not row.value > 0 or math.isnan(band) or not tried:
+        return None
+    beyond = float(ndtri(1 - LEVEL / 2 / tried)) + _POWER
+    lines = math.ceil(min(row.n * (beyond / _EDGE * band / row.value) ** 2, 2 * MOST_NEEDED))
+    return lines if row.n < lines <= MOST_NEEDED else None
+
+
+def _normal_p(value: float, band: float) -> float:
+    """Return the two-sided p of no correlation, for a 95 % chance band of this half width."""
+    return math.erfc(_EDGE * abs(value) / band / math.sqrt(2)) if band > 0 else NAN
+
+
+def shares_of_ceiling(estimates: list[Estimate], scored: ScoredSet) -> list[Estimate]:
+    """Add each correlation as a share of the ceiling, which is taken as known."""
+    ceiling = one(estimates, statistic="ceiling of pearson").value
+    if not ceiling > 0:
+        return estimates
+    rows = pick(estimates, statistic="pearson", level=scored.level, group="")
+    blank = {"p": NAN, "p_adjusted": NAN, "needed": None, "verdict": Estimate().verdict}
+    about = {
+        "statistic": "share of the ceiling",
+        "method": "Pearson over the ceiling, which is taken as known",
+        **blank,
+    }
+    return [*estimates, *(replace(row / ceiling, **about) for row in rows if row.known)]  # type: ignore[arg-type]
+
+
+# tables
+
+
+def scorers_table(estimates: list[Estimate]) -> Table | None:
+    """Return all scorers, the best by Pearson first."""
+    level = "dialogue" if any(row.level == "dialogue" for row in estimates) else "turn"
+
+    def labels(statistic: str, **more: str) -> dict[str, str]:
+        return {"statistic": statistic, "level": level, "group": "", **more}
+
+    pearson = labels("pearson")
+    return pivot(
+        estimates,
+        "scorer",
+        [
+            Column("Pearson [low, high]", pearson),
+            Column("agreement", pearson, agreement_word),
+            Column("n", pearson, lambda row: count(row.n), spare=True),
+            Column("by chance", labels("pearson by chance"), lambda row: f"±{row.high:.2f}"),
+            Column("share of the ceiling", labels("share of the ceiling"), partial(interval, share=True)),
+            Column("Spearman [low, high]", labels("spearman")),
+            Column("within systems", labels("pearson within systems"), spare=True),
+            Column("without copies", labels("pearson", **WITHOUT_COPIES), spare=True),
+            Column("pairs", labels("pair accuracy"), spare=True),
+            Column("group", labels("rank group"), lambda row: f"{row.value:.0f}", spare=True),
+            Column("p", pearson, lambda row: p_value(row.p), spare=True),
+        ],
+        title="Scorers",
+        caption="Agreement with human ratings line by line. [low, high]: 95 % interval from resampled contexts. By "
+        "chance: where 95 % of scorers that are unrelated to the ratings fall on the same lines. Within systems: mean of "
+        "the correlations within each system. Without copies: over responses that equal no reference. Pairs: share of "
+        "pairs of responses in the order of the ratings, ties calibrated. Group: a new one begins where all above are "
+        "significantly ahead of all below, by Pearson and by Spearman. p takes lines as independent.",
+    )
+
+
+def agreement_word(row: Estimate) -> str:
+    """Return whether a correlation shows agreement with human ratings, in a word."""
+    words_for = {"above": "yes", "below": "reversed", "undefined": DASH}
+    return words_for.get(row.verdict, row.verdict.value)
+
+
+def raters_table(estimates: list[Estimate]) -> Table | None:
+    """Return how well raters agree."""
+    names = {
+        "ceiling of pearson": ("ceiling of Pearson", "root of the reliability of the mean rating"),
+        "pearson of one rater": ("one rater and the mean of the others, Pearson", "what a person reaches as a scorer"),
+        "spearman of one rater": ("one rater and the mean of the others, Spearman", ""),
+        "pearson of halves": ("two random halves of the raters, Pearson", "not stepped up to all raters"),
+        "spearman of halves": ("two random halves of the raters, Spearman", ""),
+        "ICC(1,k)": ("reliability of the mean rating", "ICC(1,k)"),
+        "ICC(1)": ("reliability of one rating", "ICC(1)"),
+    }
+    known = {row.statistic: row for row in pick(estimates, scorer=RATERS, statistic=names) if row.known}
+    body = [
+        (name, Cell(interval(known[statistic]), known[statistic].method), what)
+        for statistic, (name, what) in names.items()
+        if statistic in known
+    ]
+    caption = f"{known['ICC(1)'].n:,} responses with single ratings." if body else ""
+    return table(("figure", "value", "meaning"), body, title="Raters", caption=caption) if body else None
+
+
+def length_table(estimates: list[Estimate]) -> Table | None:
+    """Return the effect of length."""
+    effect = {"statistic": "length effect"}
+    means = [row for row in pick(estimates, by="length")]
+    named = {**dict.fromkeys([NEAR], "near"), FAR: "far"}
+    rows = [replace(row, statistic="mean score", group=named[row.group]) for row in means]
+    columns_of = [
+        column
+        for kind in named.values()
+        for column in (
+            Column(f"mean, {kind}", {"statistic": "mean score", "group": kind}),
+            Column(f"n, {kind}", {"statistic": "mean score", "group": kind}, lambda row: count(row.n), spare=True),
+        )
+    ]
+    difference = [Column("difference [low, high]", effect, partial(interval, digits=3))]
+    return pivot(
+        [*pick(estimates, **effect), *rows],
+        "scorer",
+        [*columns_of, *difference, Column("p", effect, lambda row: p_value(row.p))],
+        title="Length",
+        caption=f"Responses {NEAR} (near), and the others (far); Liu et al. (2016), table 5. p: Mann-Whitney, takes lines "
+        "as independent. A scorer that lowers its score where raters do not follows length.",
+        in_order=True,
+    )
+
+
+# the lists
+
+TableOf = Callable[[list[Estimate]], Table | None]
+"""What makes the table of an analysis from the estimates of one data set."""
+ANALYSES: tuple[tuple[Analysis, TableOf | None], ...] = (
+    (agreement, scorers_table),
+    (within_systems, None),
+    (without_copies, None),
+    (by_chance, None),
+    (pairs_of_lines, None),
+    (raters, raters_table),
+    (contrasts, contrasts_table),
+    (systems, systems_table),
+    (length, length_table),
+    (labels, labels_table),
+    (mistakes, None),
+)
+"""The analyses of a data set, each with its table. To add one, write a function and its table, and one line here."""
+DERIVED: tuple[Derived, ...] = (verdicts, shares_of_ceiling, rank_groups)
+
+
+def analyse(scored: ScoredSet, analyses: Iterable[tuple[Analysis, TableOf | None]] = ANALYSES) -> list[Estimate]:
+    """Return all estimates of one scored set."""
+    estimates = [estimate for analysis, _ in analyses for estimate in analysis(scored)]
+    for derive in DERIVED:
+        estimates = derive(estimates, scored)
+    return estimates

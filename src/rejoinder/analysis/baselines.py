@@ -1,0 +1,193 @@
+"""The scores of a study: those of the scorers that were asked for, and of the baselines beside them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from rejoinder.analysis.scored import Kind
+from rejoinder.data.rated import NO_SYSTEM, RatedSet, RatedSets
+from rejoinder.errors import UsageError, shown
+from rejoinder.example import Example
+from rejoinder.metrics.bleu import NO_STOP_WORDS, ORDERS
+from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, Signature
+from rejoinder.scoring.catalog import cards, choose_scorers, load_scorers
+from rejoinder.scoring.dialogue import as_rated
+from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
+from rejoinder.scoring.unscored import nothing_scored, unread
+from rejoinder.stats.resamples import FloatArray, IntArray
+from rejoinder.version import __version__
+
+TRIVIAL = ("length", "context-overlap")
+SYSTEM_MEAN, DATA_SET_MEAN = "system mean", "data set mean"
+_BLEU = frozenset(f"bleu-{order}" for order in ORDERS)
+
+
+class ScoredExamples(NamedTuple):
+    """The scores of all examples of a study.
+
+    Attributes:
+        asked: by scorer that was asked for.
+        beside: by baseline, those without any score left out.
+        scorers: the scorers that were run; none if scores were given.
+        fitted: the judges that were fitted on lines of these data sets, with the data sets.
+        withheld: the judges that were left out for that reason, with the data sets.
+    """
+
+    asked: Mapping[str, Scores]
+    beside: Mapping[str, Scores]
+    scorers: Mapping[str, Scorer]
+    fitted: Mapping[str, Sequence[str]]
+    withheld: Mapping[str, Sequence[str]]
+
+    @property
+    def scores(self) -> dict[str, Scores]:
+        """All of them, the scorers that were asked for first."""
+        return {**self.asked, **self.beside}
+
+
+def score_examples(
+    examples: Sequence[Example],
+    scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None,
+    vectors: str | Path | None,
+    workers: Workers | None,
+    progress: Advance,
+) -> ScoredExamples:
+    """Return the scores of all examples by scorer and by baseline, computed unless they are given.
+
+    Raises:
+        UsageError: no scorer was named; scores are not those of these examples.
+        NothingScored: no scorer that was asked for has any score.
+    """
+    if isinstance(scorers, Mapping):
+        asked = dict(scorers)
+        _require_scores(asked, len(examples))
+        names = _baseline_names(asked)
+        loaded = {name: as_rated(scorer, examples) for name, scorer in load_scorers(names).items()}
+        beside = scored(loaded, examples, None, progress)
+        result = ScoredExamples(asked, _with_any(beside), {}, {}, {})
+    else:
+        choice = choose_scorers(scorers, [example.dataset for example in examples])
+        own = load_scorers(choice.scorers, vectors=vectors)
+        # All in one call, so that the parts of one line are counted once for every scorer that counts them.
+        extra = _baseline_names(own)
+        loaded = {**own, **load_scorers(extra)}
+        loaded = {name: as_rated(scorer, examples) for name, scorer in loaded.items()}
+        names = [*choice.scorers, *extra]
+        far = elsewhere(workers, asked_of(names, vectors, examples), loaded) if workers else None
+        scores = scored(loaded, examples, far, progress)
+        asked, beside = ({name: scores[name] for name in part} for part in (own, extra))
+        run = {name: loaded[name] for name in own}
+        result = ScoredExamples(asked, _with_any(beside), run, choice.fitted, choice.withheld)
+    if not asked:
+        raise UsageError("no scorer was named; a study needs at least one")
+    if not _with_any(asked):
+        name, scores_of_first = next(iter(asked.items()))
+        reason = most_frequent(scores_of_first.reasons.values()) or "no reason given"
+        problem = f"{name}: none of {len(examples)} lines has a score; most often: {reason}"
+        raise nothing_scored(problem, unread(examples))
+    return result
+
+
+def scorer_count(
+    scorers: Sequence[ScorerLike] | None, datasets: Iterable[str | None], *, baselines: bool = True
+) -> int:
+    """Return how many scorers a study runs, with or without the baselines."""
+    names = choose_scorers(scorers, datasets).scorers
+    return len(names) + (len(_baseline_names({str(name): None for name in names})) if baselines else 0)
+
+
+def kind_of(name: str, scores: Scores) -> Kind:
+    """Return the kind of a scorer; one that is not in the catalog is a judge."""
+    if name in (SYSTEM_MEAN, DATA_SET_MEAN):
+        return "oracle baseline"
+    card = cards().get(str(scores.signature.fields.get("scorer")))
+    return card.kind if card else "judge"
+
+
+def most_frequent(reasons: Iterable[str]) -> str:
+    """Return the most frequent reason, the first of several; "" without any."""
+    return next((reason for reason, _ in Counter(reasons).most_common(1)), "")
+
+
+def oracle_baselines(sets: RatedSets, n: int) -> dict[str, Scores]:
+    """Return the baselines that read ratings, for [n] examples.
+
+    "system mean" is the mean rating of the line's system over the other contexts of its data set, if two systems or
+    more are named. "data set mean" exists if data sets are pooled.
+    """
+    found: dict[str, Scores] = {}
+    # With a single system, the mean of its other lines falls as the own rating rises: the correlation would be -1.
+    several = [rated for rated in sets.filled if len(rated.named_systems) > 1]
+    if several:
+        values = np.full(n, np.nan)
+        for rated in several:
+            values[rated.places] = _other_contexts(rated)
+        found[SYSTEM_MEAN] = _means(SYSTEM_MEAN, values, "system not named, alone, or in no other context")
+    if sets.pool is not None:
+        values = np.full(n, np.nan)
+        for number in np.unique(sets.pool.sets):
+            inside = sets.pool.sets == number
+            values[sets.pool.places[inside]] = sets.pool.ratings[inside].mean()
+        found[DATA_SET_MEAN] = _means(DATA_SET_MEAN, values, "not rated")
+    return _with_any(found)
+
+
+def _baseline_names(asked: Mapping[str, Scores | Scorer | None]) -> list[str]:
+    """Return the baselines to run: trivial ones, and BLEU without stop words for each plain BLEU that was asked for.
+
+    Source: Liu et al. (2016), table 4, for BLEU on content words.
+    """
+    plain = [name for name, scores in asked.items() if name in _BLEU and _is_bundled(name, scores)]
+    content = [f"{name}/{NO_STOP_WORDS}" for name in plain]
+    return [name for name in (*content, *TRIVIAL) if name not in asked]
+
+
+def _is_bundled(name: str, scores: Scores | Scorer | None) -> bool:
+    """Return whether scores under the name of a metric are by that metric."""
+    return not isinstance(scores, Scores) or scores.signature.fields.get("scorer") == name
+
+
+def _with_any(scores: Mapping[str, Scores]) -> dict[str, Scores]:
+    """Return those with at least one score."""
+    return {name: found for name, found in scores.items() if found.scored.any()}
+
+
+def _require_scores(scores: Mapping[str, Scores], n: int) -> None:
+    """Raise unless all of these are `Scores` of `n` examples."""
+    for name, found in scores.items():
+        if not isinstance(found, Scores):
+            remedy = "Give rejoinder.score(...), or a function that returns the numbers: lambda examples: numbers"
+            raise UsageError(f"the scores of {name!r} are {shown(found)}, expected Scores. {remedy}")
+        if len(found.values) != n:
+            raise UsageError(f"the scores of {name!r} are of {len(found.values)} lines, the examples are {n}")
+
+
+def _other_contexts(rated: RatedSet) -> FloatArray:
+    """Return [N] the mean rating of the line's system over the lines of other contexts; NaN without any."""
+    cells = rated.systems * rated.clusters + rated.contexts
+    ones = np.ones(len(rated))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means: FloatArray = (_totals(rated.systems, rated.ratings) - _totals(cells, rated.ratings)) / (
+            _totals(rated.systems, ones) - _totals(cells, ones)
+        )
+    return np.where(rated.systems == NO_SYSTEM, np.nan, means)
+
+
+def _totals(groups: IntArray, values: FloatArray) -> FloatArray:
+    """Return [N] the sum of `values` over the lines of each line's group."""
+    numbers = np.unique(groups, return_inverse=True)[1]
+    totals: FloatArray = np.bincount(numbers, weights=values)[numbers].astype(np.float64)
+    return totals
+
+
+def _means(name: str, values: FloatArray, reason: str) -> Scores:
+    """Return means of ratings as scores; all that are missing have the same reason."""
+    rounded = values.round(9)  # so that means of the same ratings in another order tie
+    missing = dict.fromkeys(np.flatnonzero(np.isnan(rounded)).tolist(), reason)
+    signature = Signature({"scorer": name, "version": 1, "reads": "ratings", "rejoinder": __version__})
+    return Scores(rounded, missing, signature)

@@ -1,0 +1,186 @@
+"""Each two scorers on the lines that both score: whether one agrees better with human ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from rejoinder.analysis.scored import ScoredSet
+from rejoinder.estimates import NAN, Estimate, Verdict, decide, pick
+from rejoinder.report.tables import Cell, Table
+from rejoinder.report.written import DASH, count, interval, p_value, rounded
+from rejoinder.stats.correlation import pearson, williams
+from rejoinder.stats.permutation import paired_permutations
+from rejoinder.stats.ranking import rank_clusters
+from rejoinder.stats.resamples import FloatArray, IntArray
+from rejoinder.stats.splits import items_needed, pilot_of_correlations
+
+# p is at least 1 over the number of swaps, and Holm multiplies it by the number of pairs: with few swaps no difference
+# among many scorers could ever be significant.
+SWAPS_FOR_EACH_PAIR = 50
+RANKED_BY = ("pearson", "spearman")
+Pair = tuple[str, str]
+
+
+def ranking(scored: ScoredSet) -> dict[str, float]:
+    """Return the Pearson correlation of the compared scorers that have one, best first; of a pool the mean inside sets.
+
+    Over all lines of a pool a scorer could lead by telling the data sets apart, which is no skill.
+    """
+    values = {name: _mean(scored.draws("pearson", name, scored.rows(name), inside=True))[0] for name in scored.compared}
+    known = {name: float(value) for name, value in values.items() if np.isfinite(value)}
+    return dict(sorted(known.items(), key=lambda item: -item[1]))
+
+
+def contrasts(scored: ScoredSet) -> list[Estimate]:
+    """Return the differences of Pearson and of Spearman for each two scorers, the better by Pearson first.
+
+    p is by permutation of whole contexts, adjusted by Holm over all pairs. Pairs over the same lines share swaps and
+    resamples, so their differences add up: a - c = (a - b) + (b - c) in every resample.
+    """
+    order = list(ranking(scored))
+    pairs = list(combinations(order, 2))
+    resamples = scored.sampling.resamples
+    swaps = max(resamples, SWAPS_FOR_EACH_PAIR * len(pairs)) if resamples else 1  # 1: the observed differences alone
+    alike: dict[bytes, list[Pair]] = {}
+    for pair in pairs:
+        alike.setdefault(scored.rows(*pair).tobytes(), []).append(pair)
+    estimates: list[Estimate] = []
+    for same_lines in alike.values():
+        names = [name for name in order if any(name in pair for pair in same_lines)]
+        rows = scored.rows(*same_lines[0])
+        for statistic in RANKED_BY:
+            estimates += _differences(scored, statistic, names, same_lines, rows, swaps)
+        if _is_one_set(scored, rows):  # there is no such test of a mean over data sets
+            estimates += [_williams(scored, pair, rows) for pair in same_lines]
+    places = {pair: place for place, pair in enumerate(pairs)}
+    estimates.sort(key=lambda estimate: places[estimate.scorer, estimate.versus])
+    families = [decide(pick(estimates, statistic=f"difference of {statistic}")) for statistic in RANKED_BY]
+    return [*families[0], *families[1], *pick(estimates, statistic="williams")]
+
+
+def ahead(estimates: Sequence[Estimate], first: str, second: str) -> bool:
+    """Return whether the first scorer is significantly ahead of the second, by Pearson and by Spearman."""
+    statistics = {f"difference of {statistic}" for statistic in RANKED_BY}
+    verdicts = [row.verdict for row in pick(estimates, scorer=first, versus=second, statistic=statistics)]
+    if verdicts:
+        return all(verdict == Verdict.ABOVE for verdict in verdicts)
+    verdicts = [row.verdict for row in pick(estimates, scorer=second, versus=first, statistic=statistics)]
+    return bool(verdicts) and all(verdict == Verdict.BELOW for verdict in verdicts)
+
+
+def rank_groups(estimates: list[Estimate], scored: ScoredSet) -> list[Estimate]:
+    """Add the rank group of each compared scorer, 1 the best: a new one begins where all above are ahead of all below."""
+    values = ranking(scored)
+    # ahead() for each two, read off the list once
+    both: dict[Pair, set[Verdict]] = {}
+    for row in estimates:
+        if row.versus and row.statistic.startswith("difference of "):
+            both.setdefault((row.scorer, row.versus), set()).add(row.verdict)
+    p = np.ones((len(values), len(values)))
+    places = {name: place for place, name in enumerate(values)}
+    for (first, second), verdicts in both.items():
+        if verdicts == {Verdict.ABOVE}:
+            p[places[first], places[second]] = 0.0
+        elif verdicts == {Verdict.BELOW}:
+            p[places[second], places[first]] = 0.0
+    groups = rank_clusters(np.array(list(values.values())), p).tolist()
+    method = "a new group begins where all scorers above are significantly ahead of all below"
+    about = [scored.about(name, scored.rows(name), statistic="rank group", method=method) for name in values]
+    return [*estimates, *(Estimate(value=float(group), **of) for group, of in zip(groups, about, strict=True))]
+
+
+def contrasts_table(estimates: list[Estimate]) -> Table | None:
+    """Return the differences between scorers."""
+    spearman = {(e.scorer, e.versus): e for e in pick(estimates, statistic="difference of spearman")}
+    tests = {(e.scorer, e.versus): e for e in pick(estimates, statistic="williams")}
+    body = []
+    for row in pick(estimates, statistic="difference of pearson"):
+        pair = row.scorer, row.versus
+        ranked, test = spearman.get(pair, Estimate()), tests.get(pair, Estimate())
+        cells = [Cell(interval(e, 3), e.reason or e.method, e.value if e.known else None) for e in (row, ranked)]
+        needed = DASH if row.needed is None else rounded(row.needed)
+        texts = (p_value(row.p_adjusted), p_value(ranked.p_adjusted), p_value(row.p), p_value(test.p), needed)
+        cells[1:1] = [Cell(texts[0])]
+        body.append((Cell(f"{pair[0]} - {pair[1]}"), Cell(count(row.n)), *cells, *map(Cell, texts[1:])))
+    if not body:
+        return None
+    return Table(
+        "Differences between scorers",
+        (
+            "pair",
+            "n",
+            "Pearson [low, high]",
+            "p, Holm",
+            "Spearman [low, high]",
+            "p of Spearman, Holm",
+            "p",
+            "p, Williams",
+            "responses needed",
+        ),
+        tuple(body),
+        "Difference of the correlations over the lines that both score. p: scorers swapped in random contexts; Holm: "
+        "adjusted for the number of pairs. Williams' test takes lines as independent. Responses needed: rated responses "
+        "in all that would confirm the difference of Pearson with probability 0.8.",
+        ("p, Williams", "p", "p of Spearman, Holm"),
+    )
+
+
+def _differences(
+    scored: ScoredSet, statistic: str, names: Sequence[str], pairs: Sequence[Pair], rows: IntArray, swaps: int
+) -> list[Estimate]:
+    """Return the differences of one correlation for pairs over the same lines; p not yet adjusted."""
+    rated, seed = scored.rated, scored.sampling.generator(scored.name, "contrasts")
+    table = np.stack([scored.scores[name][rows] for name in names], axis=1)
+    tested = paired_permutations(
+        statistic,  # type: ignore[arg-type]
+        table,
+        rated.ratings[rows],
+        rated.sets[rows],
+        rated.contexts[rows],
+        seed,
+        swaps,
+    )
+    draws = {name: scored.draws(statistic, name, rows, inside=True) for name in names}  # type: ignore[arg-type]
+    estimates = []
+    for first, second in pairs:
+        test = tested[names.index(first), names.index(second)]
+        about = {"versus": second, "statistic": f"difference of {statistic}"}
+        if not test.known:
+            reason = f"{len(rows)} lines have both scores, and no correlation"
+            estimates.append(Estimate(**scored.about(first, rows, reason=reason, **about)))
+            continue
+        drawn = _mean(draws[first] - draws[second])
+        needed = None
+        if statistic == "pearson" and _is_one_set(scored, rows):
+            x, y = (scored.scores[name][rows] for name in (first, second))
+            needed = items_needed(pilot_of_correlations(x, y, rated.ratings[rows], rated.contexts[rows]))
+        about |= {"value": test.value, "p": test.p if scored.sampling.resamples else NAN, "needed": needed}
+        method = f"p: {swaps} swaps of the two scorers in random contexts, by Holm"
+        estimates.append(scored.estimate(drawn, first, rows, method, **about))
+    return estimates
+
+
+def _williams(scored: ScoredSet, pair: Pair, rows: IntArray) -> Estimate:
+    """Return the difference of Pearson with the p of Williams' test, which takes lines as independent."""
+    x, y, ratings = scored.scores[pair[0]][rows], scored.scores[pair[1]][rows], scored.rated.ratings[rows]
+    first, second, between = (pearson(a, b).value for a, b in ((x, ratings), (y, ratings), (x, y)))
+    about = {"versus": pair[1], "statistic": "williams", "method": "Williams' test, takes lines as independent"}
+    p = williams(first, second, between, len(rows))
+    reason = "" if np.isfinite(first - second) else f"{len(rows)} lines have both scores, and no correlation"
+    return Estimate(**scored.about(pair[0], rows, value=first - second, p=p, reason=reason, **about))
+
+
+def _is_one_set(scored: ScoredSet, rows: IntArray) -> bool:
+    """Return whether lines are of a single data set."""
+    return len(np.unique(scored.rated.sets[rows])) == 1
+
+
+def _mean(draws: FloatArray) -> FloatArray:
+    """Return [1 + B] the mean of `draws` [S, 1 + B] over the data sets that have a value."""
+    known = np.isfinite(draws)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means: FloatArray = np.where(known, draws, 0.0).sum(axis=0) / known.sum(axis=0)
+    return means

@@ -1,0 +1,112 @@
+"""The lines on which a scorer and the raters differ most, and counts of replies that they judge in opposite ways."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rejoinder.analysis.scored import ScoredSet
+from rejoinder.data.scales import Scale
+from rejoinder.estimates import Estimate
+from rejoinder.report.layout import Case
+from rejoinder.report.written import percent
+from rejoinder.stats.resamples import FloatArray
+
+CASES = 2
+"""Cases of a scorer in each direction."""
+BAD_AS_GOOD, GOOD_AS_BAD = "rated bad, scored good", "rated good, scored bad"
+
+
+def on_rating_scale(scores: FloatArray, ratings: FloatArray, scale: Scale) -> FloatArray:
+    """Return [N] scores on the scale of [N] ratings.
+
+    Scores that lie in the scale and span at least half of it are on it already. Others get the mean and the standard
+    deviation of the ratings, and are cut off at the ends of the scale.
+    """
+    low, high = scale
+    if low <= scores.min() and scores.max() <= high and np.ptp(scores) >= (high - low) / 2:
+        return scores
+    standard = (scores - scores.mean()) / scores.std()
+    rescaled: FloatArray = np.clip(ratings.mean() + standard * ratings.std(), low, high)
+    return rescaled
+
+
+def mistakes(scored: ScoredSet) -> list[Estimate]:
+    """Return how many replies that raters call bad a scorer calls good, and the reverse; nothing for a pool.
+
+    Bad is the lowest quarter of the scale of the ratings, good the highest. `n` counts the replies that were rated so.
+    """
+    estimates = []
+    for name in scored.compared:
+        rows = _usable(scored, name)
+        if not len(rows):
+            continue
+        ratings, (low, high) = scored.rated.ratings[rows], _scale(scored)
+        scores = on_rating_scale(scored.scores[name][rows], ratings, (low, high))
+        quarter = (high - low) / 4
+        bad, good = ratings <= low + quarter, ratings >= high - quarter
+        opposite = {
+            BAD_AS_GOOD: (bad, scores >= high - quarter),
+            GOOD_AS_BAD: (good, scores <= low + quarter),
+        }
+        for statistic, (rated, scored_so) in opposite.items():
+            about = scored.about(name, rows, n=int(rated.sum()), seed=None, method="count, on the scale of the ratings")
+            estimates.append(Estimate(**about, statistic=statistic, value=float((rated & scored_so).sum())))
+    return estimates
+
+
+def disagreements(scored: ScoredSet) -> list[Case]:
+    """Return, for each scorer, the lines that it puts furthest above the raters and furthest below them.
+
+    Differences are on the scale of the ratings. There are none for a pool, or if scores or ratings are constant.
+
+    Source: Liu et al. (2016), figure 2.
+    """
+    return [case for name in scored.compared for case in _cases(scored, name)]
+
+
+def _cases(scored: ScoredSet, scorer: str) -> list[Case]:
+    """Return the cases of one scorer."""
+    rows = _usable(scored, scorer)
+    if not len(rows):
+        return []
+    ratings, scores = scored.rated.ratings[rows], scored.scores[scorer][rows]
+    differences = on_rating_scale(scores, ratings, _scale(scored)) - ratings
+    order = np.argsort(differences, kind="stable")
+    cases = []
+    for place in (*order[: -CASES - 1 : -1].tolist(), *order[:CASES].tolist()):
+        example = scored.rated.examples[rows[place]]
+        numbers = (float(array[place]) for array in (ratings, scores, differences, _ranks(ratings), _ranks(scores)))
+        rating, score, difference, rating_rank, score_rank = numbers
+        several = f" (first of {len(example.references)})" if len(example.references) > 1 else ""
+        facts = (
+            f"rated {rating:.2f} (above {percent(rating_rank)} of the lines), score {score:.3f} (above "
+            f"{percent(score_rank)}). {', '.join(filter(None, [example.id, example.system]))}"
+        )
+        why = f"scored far {'above' if difference > 0 else 'below'} the raters"
+        replies = [("Response", example.response), *((f"Reference{several}", text) for text in example.references[:1])]
+        values = {name: getattr(example, name) for name in ("id", "system", "context", "response", "references")}
+        values |= {"dataset": scored.name, "scorer": scorer, "rating": rating, "score": score}
+        values |= {"difference": difference, "rating_rank": rating_rank, "score_rank": score_rank}
+        cases.append(Case(why, facts, example.context, replies, group=scorer, values=values))
+    return cases
+
+
+def _usable(scored: ScoredSet, name: str) -> np.ndarray:
+    """Return the scored rows; none for a pool, or unless scores and ratings vary over enough lines."""
+    rows = scored.rows(name)
+    varied = all(len(np.unique(values[rows])) > 1 for values in (scored.scores[name], scored.rated.ratings))
+    return rows if varied and len(rows) >= 2 * CASES and not scored.rated.pooled else rows[:0]
+
+
+def _scale(scored: ScoredSet) -> Scale:
+    """Return the lowest and highest possible rating; without a scale, those that were given."""
+    ratings = scored.rated.ratings
+    return scored.rated.scale or (float(ratings.min()), float(ratings.max()))
+
+
+def _ranks(values: FloatArray) -> FloatArray:
+    """Return [N] the share of values below each; ties count half."""
+    from scipy.stats import rankdata
+
+    ranks: FloatArray = (rankdata(values) - 0.5) / len(values)
+    return ranks

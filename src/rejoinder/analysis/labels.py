@@ -1,0 +1,120 @@
+"""A judge whose verdicts are 0 or 1 against human labels: confusion counts, and the rates and kappa that follow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rejoinder.analysis.scored import ScoredSet
+from rejoinder.data.rated import RatedSet
+from rejoinder.estimates import Estimate, Verdict, estimate_of
+from rejoinder.report.tables import Column, Table, pivot
+from rejoinder.report.written import count, interval
+from rejoinder.stats.resamples import FloatArray, Resamples, percentile_interval, renumbered
+from rejoinder.stats.shares import share_of_clusters
+
+COUNTS = ("true pass", "false pass", "false fail", "true fail")
+"""In the order of `confusion`. The first word says whether the judge is right, the second what it says."""
+
+
+def is_labelled(rated: RatedSet) -> bool:
+    """Return whether ratings are labels: all are 0 or 1, on the scale from 0 to 1 or, with both of them, on none."""
+    on_scale = rated.scale == (0.0, 1.0) or (rated.scale is None and bool(np.ptp(rated.ratings) > 0))
+    return on_scale and not rated.pooled and _is_binary(rated.ratings)
+
+
+def confusion(labels: FloatArray, verdicts: FloatArray, resamples: Resamples) -> FloatArray:
+    """Return [4, 1 + B] the number of true passes, false passes, false fails and true fails in each resample.
+
+    Args:
+        labels: [N], 1 for a good reply and 0 for a bad one.
+        verdicts: [N], likewise.
+        resamples: of the N lines.
+    """
+    return resamples.sums(
+        np.stack([labels * verdicts, (1 - labels) * verdicts, labels * (1 - verdicts), (1 - labels) * (1 - verdicts)])
+    )
+
+
+def rates(counts: FloatArray) -> dict[str, FloatArray]:
+    """Return accuracy, TPR, TNR and Cohen's kappa [1 + B] of `confusion` counts [4, 1 + B]; NaN where undefined.
+
+    TPR is the share of good replies that are passed, TNR the share of bad replies that are caught.
+    """
+    true_pass, false_pass, false_fail, true_fail = counts
+    n = counts.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        observed = (true_pass + true_fail) / n
+        both_pass = (true_pass + false_pass) * (true_pass + false_fail)
+        expected = (both_pass + (true_fail + false_fail) * (true_fail + false_pass)) / n**2
+        return {
+            "accuracy": observed,
+            "TPR": true_pass / (true_pass + false_fail),
+            "TNR": true_fail / (true_fail + false_pass),
+            "kappa": np.where(expected < 1, (observed - expected) / (1 - expected), np.nan),
+        }
+
+
+def labels(scored: ScoredSet) -> list[Estimate]:
+    """Return the estimates of each scorer that gives verdicts; none if ratings are no labels.
+
+    A labelled line without a verdict counts as "no verdict", never as a fail. Scorers with other numbers than 0 and 1
+    have no confusion counts. Counts have no interval, shares have Wilson's, kappa has one over resamples.
+    """
+    if not is_labelled(scored.rated):
+        return []
+    estimates = []
+    for name, scores in scored.scores.items():
+        rows = scored.rows(name)
+        if "baseline" not in scored.kinds[name] and len(rows) and _is_binary(scores[rows]):
+            estimates += _against_labels(scored, name)
+    return estimates
+
+
+def _against_labels(scored: ScoredSet, name: str) -> list[Estimate]:
+    """Return the estimates of one scorer."""
+    rows = scored.rows(name)
+    truth, verdicts = scored.rated.ratings[rows], scored.scores[name][rows]
+    about = scored.about(name, rows, verdict=Verdict.OUT_OF_DOMAIN if name in scored.outside else Verdict.UNDEFINED)
+    resamples = scored.resamples.at(rows)
+    counts = confusion(truth, verdicts, resamples)
+    values = dict(zip(COUNTS, counts[:, 0].tolist(), strict=True)) | {"no verdict": float(about["unscored"])}
+    estimates = [
+        Estimate(**{**about, "seed": None}, statistic=statistic, value=value, method="count")
+        for statistic, value in values.items()
+    ]
+    right, drawn = (truth == verdicts).astype(np.float64), rates(counts)
+    for statistic, kept in {"accuracy": truth >= 0, "TPR": truth == 1, "TNR": truth == 0}.items():
+        clusters = renumbered(resamples.clusters[kept])
+        share = share_of_clusters(right[kept], clusters, len(np.unique(clusters)))
+        fields = {"n": int(kept.sum()), "contexts": len(np.unique(clusters)), "seed": None}
+        reason = share.reason if kept.any() else f"no reply is labelled {'bad' if statistic == 'TNR' else 'good'}"
+        method = "share, 95% Wilson interval over contexts"
+        estimates.append(estimate_of(share, **{**about, **fields}, statistic=statistic, method=method, reason=reason))
+    kappa = percentile_interval(drawn["kappa"], resamples.size)
+    reason = kappa.reason if kappa.known else "labels and verdicts are all the same"
+    return [*estimates, estimate_of(kappa, **about, statistic="kappa", method=kappa.method, reason=reason)]
+
+
+def labels_table(estimates: list[Estimate]) -> Table | None:
+    """Return the rates and counts of each scorer that gives verdicts."""
+    counts = [
+        Column(name, {"statistic": name}, lambda size: count(int(size.value))) for name in (*COUNTS, "no verdict")
+    ]
+    return pivot(
+        estimates,
+        "scorer",
+        [
+            Column("bad replies caught", {"statistic": "TNR"}, lambda share: interval(share, share=True)),
+            Column("good replies passed", {"statistic": "TPR"}, lambda share: interval(share, share=True)),
+            Column("kappa [low, high]", {"statistic": "kappa"}),
+            *(column._replace(spare=column.title == "no verdict") for column in counts),
+        ],
+        title="Verdicts against labels",
+        caption="True and false pass: the judge passes replies that are labelled good or bad. True and false fail: it "
+        "fails replies that are labelled bad or good. [low, high]: 95 % intervals over contexts.",
+    )
+
+
+def _is_binary(values: FloatArray) -> bool:
+    """Return whether all values are 0 or 1."""
+    return bool(np.isin(values, (0.0, 1.0)).all())

@@ -1,0 +1,174 @@
+"""Leave one data set out: judges on a data set that they were not fitted on, and with other conversations of it.
+
+Shapes: N examples, n lines of one data set, B resamples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rejoinder.analysis.pooled import OVER_SETS
+from rejoinder.analysis.scored import RATERS, ScoredSet
+from rejoinder.errors import UsageError
+from rejoinder.estimates import Estimate, estimate_of, one, pick
+from rejoinder.example import OVERALL, Example
+from rejoinder.judges import DEFAULT, load_learner
+from rejoinder.judges.learner import AnyLearner
+from rejoinder.judges.left_out import rated_lines, seen_scores, unseen_scores
+from rejoinder.judges.lines import unlearnable
+from rejoinder.judges.many import FOLDS
+from rejoinder.report.charts import intervals
+from rejoinder.report.layout import Section
+from rejoinder.report.tables import Column, pivot
+from rejoinder.report.written import count, interval
+from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
+from rejoinder.stats.correlation import Statistic, pearson, resampled
+from rejoinder.stats.resamples import IntArray, percentile_interval
+from rejoinder.version import __version__
+
+LEFT_OUT, SAME_SET = "judge (data set left out)", "judge (same data set)"
+"""The scorers: a judge fitted on all other data sets, and one fitted on other conversations of the data set as well."""
+_CORRELATIONS: tuple[Statistic, ...] = ("pearson", "spearman")
+_MEASURED = ("pearson", "difference of pearson", "spearman", "difference of spearman", "share of the ceiling")
+
+
+def left_out_scores(
+    examples: Sequence[Example],
+    learner: bool | str | AnyLearner = True,
+    *,
+    dimension: str = OVERALL,
+    seed: int = 0,
+    advance: Advance = ignore,
+) -> dict[str, Scores]:
+    """Return the scores of N examples by `LEFT_OUT`, which is a scorer of the study, and by `SAME_SET`.
+
+    Call it before anything is scored: fitting takes longest, and fails if a scale is missing.
+
+    Args:
+        examples: of two or more data sets. Those without a rating, or with one of a whole conversation, are unscored.
+        learner: what the judges are fitted by, or its name. True takes that of the bundled judge.
+        dimension: of the ratings of the study.
+        seed: of the fits.
+        advance: called with 1 after each fit, six for each data set.
+
+    Raises:
+        UsageError: fewer than two data sets have ratings, or the study is not of overall ratings.
+        DataError: a rated line has no scale.
+    """
+    if dimension != OVERALL:
+        raise UsageError(f"judges are fitted on overall ratings, so no data set is left out for {dimension!r}")
+    learner = load_learner(DEFAULT if isinstance(learner, bool) else learner)
+    lines = rated_lines(examples, learner)
+    scores = {}
+    for name, fit_and_score in ((LEFT_OUT, unseen_scores), (SAME_SET, seen_scores)):
+        values = np.full(len(examples), np.nan)
+        values[lines.places] = fit_and_score(lines, seed=seed, advance=advance)
+        reasons = {
+            place: unlearnable(examples[place]) or "no judge could be fitted that reads it, or no known word in it"
+            for place in np.flatnonzero(np.isnan(values)).tolist()
+        }
+        fields = {"scorer": name, "version": 1, **learner.options, "seed": seed, "rejoinder": __version__}
+        scores[name] = Scores(values, reasons, Signature(fields))
+    return scores
+
+
+def left_out(members: Sequence[ScoredSet], same_set: FloatArray, estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return the agreement of `SAME_SET`, and how far it is above `LEFT_OUT`, in each data set and on average.
+
+    Both judges are compared on the lines that both score, over the same resamples.
+
+    Args:
+        members: the data sets; `LEFT_OUT` is among their scorers.
+        same_set: [N] scores of all examples by `SAME_SET`.
+        estimates: of the data sets; the ceilings are taken from here.
+    """
+    measured: list[Estimate] = []
+    drawn: dict[str, list[FloatArray]] = {statistic: [] for statistic in _MEASURED}
+    for member in members:
+        ceiling = one(estimates, dataset=member.name, scorer=RATERS, statistic="ceiling of pearson").value
+        values = same_set[member.rated.places]
+        lines = np.flatnonzero(np.isfinite(values) & np.isfinite(member.scores[LEFT_OUT]))
+        draws, reason = _draws(member, values, lines, ceiling)
+        for statistic, row in draws.items():
+            drawn[statistic].append(row)
+            method = f"{statistic}; fitted on other conversations of the data set too, in {FOLDS} folds"
+            measured.append(member.estimate(row, SAME_SET, lines, method, **_labels(statistic)))
+        if reason:
+            about = member.about(SAME_SET, lines, reason=reason)
+            measured += [Estimate(**about, **_labels(statistic)) for statistic in _MEASURED[:-1]]
+    return [*measured, *(_mean(name, rows, measured) for name, rows in drawn.items() if rows or name != _MEASURED[-1])]
+
+
+def _draws(member: ScoredSet, values: FloatArray, lines: IntArray, ceiling: float) -> tuple[dict[str, FloatArray], str]:
+    """Return [1 + B] of each statistic on the lines of a data set that both judges score; or why there is none."""
+    both, ratings = (member.scores[LEFT_OUT][lines], values[lines]), member.rated.ratings[lines]
+    for scores in both:
+        if reason := pearson(scores, ratings, names=("score", "rating")).reason:
+            return {}, reason
+    resamples, draws = member.resamples.at(lines), dict[str, FloatArray]()
+    for name in _CORRELATIONS:
+        unseen, seen = (resampled(name, scores, ratings, resamples) for scores in both)
+        draws |= {name: seen, f"difference of {name}": seen - unseen}
+    if ceiling > 0:
+        draws["share of the ceiling"] = draws["pearson"] / ceiling
+    return draws, ""
+
+
+def _mean(statistic: str, rows: Sequence[FloatArray], measured: Sequence[Estimate]) -> Estimate:
+    """Return the mean over data sets of `rows`, [1 + B] each; the data sets are resampled independently."""
+    members = [estimate for estimate in pick(measured, **_labels(statistic)) if estimate.known]
+    contexts = sum(estimate.contexts for estimate in members)
+    about: dict[str, Any] = {"dataset": OVER_SETS, "scorer": SAME_SET, **_labels(statistic), "contexts": contexts}
+    if not rows:
+        return Estimate(**about, reason="no data set has a correlation")
+    interval = percentile_interval(np.mean(rows, axis=0), contexts)
+    method = f"{statistic}, mean over {len(rows)} data sets; {interval.method}"
+    n = sum(estimate.n for estimate in members)
+    return estimate_of(interval, **about, n=n, method=method, seed=members[0].seed, level=members[0].level)
+
+
+def _labels(statistic: str) -> dict[str, Any]:
+    """Return the labels of an estimate; a difference is to `LEFT_OUT`."""
+    return {"statistic": statistic, "versus": LEFT_OUT if statistic.startswith("difference") else ""}
+
+
+def left_out_section(members: Sequence[ScoredSet], estimates: Sequence[Estimate]) -> Section:
+    """Return a chart and a table of both judges, with a row for each data set and for the mean."""
+    titles = {**{member.name: member.rated.title for member in members}, OVER_SETS: OVER_SETS}
+    rows = pick(estimates, dataset=titles, scorer=(LEFT_OUT, SAME_SET), level=("turn", "dialogue"), group="")
+    rows.sort(key=lambda row: (list(titles).index(row.dataset), row.scorer == LEFT_OUT))
+    columns = [Column("n", {"scorer": SAME_SET, "statistic": "pearson"}, lambda row: count(row.n))]
+    for name in _CORRELATIONS:
+        texts: dict[tuple[str, str], tuple[str, Callable[[Estimate], str]]] = {
+            (LEFT_OUT, name): ("data set left out", interval),
+            (SAME_SET, name): ("same data set", interval),
+            (SAME_SET, f"difference of {name}"): ("difference", lambda row: interval(row, signed=True)),
+        }
+        for (scorer, statistic), (title, write) in texts.items():
+            labels = {"scorer": scorer, "statistic": statistic}
+            columns.append(Column(f"{name.capitalize()}, {title}", labels, write, spare=name == "spearman"))
+    chart = intervals(
+        "left-out",
+        pick(rows, statistic="pearson"),
+        row=lambda row: titles[row.dataset],
+        kinds=dict.fromkeys(titles.values(), "judge"),
+        apart=(OVER_SETS,),
+        xlabel="Pearson correlation with human ratings",
+        caption="Hollow: the judge that never saw the data set. Filled: the judge that was fitted on other "
+        "conversations of it as well.",
+    )
+    table = pivot(
+        rows,
+        lambda row: titles[row.dataset],
+        columns,
+        heading="data set",
+        in_order=True,
+        caption="Data set left out: the judge was fitted on all other data sets, without lines of conversations that "
+        f"are in both. Same data set: it was fitted on other conversations of the data set as well, in {FOLDS} folds. "
+        "The encoder and the settings of both judges were tuned on some of these data sets. [low, high]: 95 % "
+        "intervals over contexts.",
+    )
+    return Section("One data set left out", [chart, table])

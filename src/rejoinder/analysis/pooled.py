@@ -1,0 +1,234 @@
+"""Several data sets: means over them of the agreement inside each, also on the lines that all scorers score.
+
+No correlation over all lines of a pool ranks scorers: a scorer could lead by telling the data sets apart.
+
+Shapes: N lines of the pool, B resamples.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rejoinder.analysis.analyses import agreement_word, beyond_chance, raters
+from rejoinder.analysis.scored import RATERS, ScoredSet
+from rejoinder.estimates import Estimate, estimate_of, one, pick
+from rejoinder.report.charts import intervals
+from rejoinder.report.layout import Chart, Section
+from rejoinder.report.tables import Column, Table, pivot
+from rejoinder.report.written import count, interval, number, pluralize
+from rejoinder.stats.correlation import mean_correlation, mean_over_parts, pearson
+from rejoinder.stats.resamples import FloatArray, IntArray, mean_of_independent
+
+OVER_SETS = "mean over data sets"
+"""The data set of these estimates."""
+SAME_LINES: Mapping[str, Any] = {"by": "lines", "group": "lines that all score"}
+"""The labels of the estimates on the lines that every scorer scores."""
+OF_RATERS = {
+    "ceiling of pearson": ("raters: ceiling", "pearson"),
+    "pearson of one rater": ("raters: one rater", "pearson"),
+    "spearman of one rater": ("raters: one rater", "spearman"),
+}
+"""The limits that raters set: their row and column among the scorers."""
+
+
+def over_sets(
+    pool: ScoredSet,
+    estimates: Sequence[Estimate],
+    *,
+    fitted: Collection[str] = (),
+    also: Mapping[str, FloatArray] | None = None,
+) -> list[Estimate]:
+    """Return the means over the data sets of a pool, the best scorer first, with verdicts.
+
+    Judges that were fitted on some of these data sets seem closer to the raters than they are. So they have no means
+    but that of Pearson's correlation and are not compared on the same lines, nor are scorers that cannot judge the
+    lines.
+
+    Args:
+        pool: the data sets.
+        estimates: of all of its members.
+        fitted: judges that were fitted on lines of these data sets.
+        also: [N] scores by scorers that are only compared on the same lines.
+    """
+    means = sorted((_mean(pool, name) for name in pool.scores), key=lambda mean: (not mean.known, -mean.value))
+    chance = {mean.scorer: row for mean in means for row in _of_sets(pool, estimates, mean.scorer, "pearson by chance")}
+    names = [mean.scorer for mean in means if mean.known and mean.scorer in pool.compared and mean.scorer not in fitted]
+    others = [(name, statistic) for name in names for statistic in ("spearman", "share of the ceiling")]
+    others += [(RATERS, statistic) for statistic in OF_RATERS]
+    return [
+        *beyond_chance(means, {name: row.high for name, row in chance.items()}, pool),
+        *chance.values(),
+        *(mean for scorer, statistic in others for mean in _of_sets(pool, estimates, scorer, statistic)),
+        *(on_same_lines(pool, {name: pool.scores[name] for name in names} | dict(also or {})) if names else []),
+    ]
+
+
+def _mean(pool: ScoredSet, name: str) -> Estimate:
+    """Return the mean of Pearson's correlation inside each data set; resamples are of the contexts of the pool."""
+    rows = pool.rows(name)
+    mean = mean_over_parts(pool.draws("pearson", name, rows, inside=True), pool.resamples.at(rows).size)
+    about = pool.about(name, rows, dataset=OVER_SETS, statistic="pearson")
+    if not mean.known:
+        return Estimate(**about, reason="no data set has a correlation")
+    return estimate_of(mean, **about, method=f"pearson in each data set, {mean.method}", reason=mean.reason)
+
+
+def _of_sets(pool: ScoredSet, estimates: Sequence[Estimate], scorer: str, statistic: str) -> list[Estimate]:
+    """Return the mean of the estimates of the data sets that have one, whose interval follows from theirs; or nothing.
+
+    Data sets are independent, so squared widths add up, and each data set counts alike.
+    """
+    rows = [row for row in _inside(pool, estimates) if row.scorer == scorer and row.statistic == statistic]
+    if not rows:
+        return []
+    n, unscored, contexts = (sum(getattr(row, name) for row in rows) for name in ("n", "unscored", "contexts"))
+    about = {"dataset": OVER_SETS, "scorer": scorer, "level": pool.level, "statistic": statistic, "seed": rows[0].seed}
+    method = f"{statistic}, mean over {pluralize(len(rows), 'data set')}; interval from those of the data sets"
+    mean = mean_of_independent(rows)  # type: ignore[arg-type]
+    return [estimate_of(mean, **about, n=n, unscored=unscored, contexts=contexts, method=method)]
+
+
+def _inside(pool: ScoredSet, estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return the values of the data sets over all of their lines."""
+    levels = {member.name: member.level for member in pool.members}
+    rows = pick(estimates, dataset=levels, group="", versus="")
+    return [row for row in rows if row.known and row.level == levels[row.dataset]]
+
+
+def sets_of(pool: ScoredSet, estimates: Sequence[Estimate]) -> dict[str, int]:
+    """Return the number of data sets in which each scorer has a correlation; of raters, in which the limits exist."""
+    rows = [(row.scorer, row.statistic) for row in _inside(pool, estimates)]
+    counts = Counter(scorer for scorer, statistic in rows if statistic == "pearson")
+    return counts + Counter(OF_RATERS[name][0] for _, name in rows if OF_RATERS.get(name, ("", ""))[1] == "pearson")
+
+
+# the same lines
+
+
+def common_lines(pool: ScoredSet, scores: Mapping[str, FloatArray]) -> list[tuple[ScoredSet, IntArray]]:
+    """Return the data sets in which all scorers have a correlation on the lines that all score, with these rows.
+
+    Args:
+        pool: the data sets.
+        scores: [N] by scorer.
+    """
+    common = []
+    for member in pool.members:
+        places = np.searchsorted(pool.rated.places, member.rated.places)
+        columns = [values[places] for values in scores.values()]
+        rows = np.flatnonzero(np.isfinite(columns).all(axis=0))
+        if len(rows) and all(pearson(column[rows], member.rated.ratings[rows]).known for column in columns):
+            common.append((member, rows))
+    return common
+
+
+def on_same_lines(pool: ScoredSet, scores: Mapping[str, FloatArray]) -> list[Estimate]:
+    """Return the means over data sets on the lines that all scorers score, and those of the raters on these lines.
+
+    A scorer that reads references has fewer lines than others, in the same data sets too.
+    """
+    common = common_lines(pool, scores)
+    if not common:
+        return []
+    rows = np.searchsorted(pool.rated.places, np.concatenate([member.rated.places[own] for member, own in common]))
+    names = ", ".join(member.name for member, _ in common)
+    resamples, estimates = pool.resamples.at(rows), []
+    for name, values in scores.items():
+        mean = mean_correlation("pearson", values[rows], pool.rated.ratings[rows], pool.rated.sets[rows], resamples)
+        method = f"pearson, mean over {pluralize(len(common), 'data set')} ({names}); {mean.method}"
+        about = pool.about(name, rows, dataset=OVER_SETS, statistic="pearson", method=method, **SAME_LINES)
+        estimates.append(estimate_of(mean, **about))
+    parts = [
+        replace(member, rated=member.rated.at(own), scores={}, resamples=member.resamples.at(own), unscored={})
+        for member, own in common
+    ]
+    of_raters = [estimate for part in parts for estimate in raters(part)]
+    means = [mean for statistic in OF_RATERS for mean in _of_sets(pool, of_raters, RATERS, statistic)]
+    return [*estimates, *(replace(mean, **SAME_LINES) for mean in means)]
+
+
+# tables and chart
+
+
+def over_sets_section(pool: ScoredSet, estimates: Sequence[Estimate]) -> Section:
+    """Return the part of a page about all data sets."""
+    return Section("All data sets", [over_sets_table(pool, estimates), sets_table(pool, estimates)])
+
+
+def over_sets_table(pool: ScoredSet, estimates: Sequence[Estimate], *, brief: bool = False) -> Table | None:
+    """Return the means over data sets: of the raters, then of the scorers; `brief` is for a terminal."""
+    means, sets = pick(estimates, dataset=OVER_SETS), sets_of(pool, estimates)
+    rows = [
+        replace(row, scorer=OF_RATERS[row.statistic][0], statistic=OF_RATERS[row.statistic][1])
+        for row in pick(means, scorer=RATERS, statistic=OF_RATERS)
+    ]
+    shown = {name for name, kind in pool.kinds.items() if name in pool.asked or kind == "baseline"}
+    rows += [row for row in means if row.scorer in shown or not (brief or row.scorer == RATERS)]
+    whole = {"statistic": "pearson", "group": ""}
+    columns = [
+        Column("Pearson [low, high]", whole),
+        Column("agreement", whole, agreement_word),
+        Column("data sets", whole, lambda row: count(sets[row.scorer]), spare=True),
+        Column("n", whole, lambda row: count(row.n), spare=True),
+        Column("Pearson, same lines", {"statistic": "pearson", **SAME_LINES}),
+        Column("by chance", {"statistic": "pearson by chance"}, lambda row: f"±{number(row.high)}", spare=True),
+        Column("Spearman [low, high]", {"statistic": "spearman", "group": ""}, spare=True),
+        Column("share of the ceiling", {"statistic": "share of the ceiling"}, partial(interval, share=True)),
+    ]
+    if brief:
+        return pivot(rows, partial(_row, pool), columns[:4], heading="scorer", in_order=True)
+    same = {f" Same lines: the {count(row.n)} that all score." for row in rows if row.group and row.scorer in shown}
+    caption = (
+        "Mean over data sets of the correlation with human ratings inside each. [low, high]: 95 % intervals, those of "
+        "Spearman and shares from the intervals of the data sets (Zou and Donner 2008). Scorers differ in data sets "
+        f"and lines, because some lines lack what they read.{''.join(same)} By chance: where 95 % of unrelated "
+        "scorers fall. Ceiling: the highest correlation to expect of any scorer."
+    )
+    title = "Means over data sets"
+    return pivot(rows, partial(_row, pool), columns, heading="scorer", title=title, in_order=True, caption=caption)
+
+
+def sets_table(pool: ScoredSet, estimates: Sequence[Estimate]) -> Table | None:
+    """Return Pearson's correlation inside each data set, and the mean."""
+    titles = {OVER_SETS: "mean [low, high]"} | {member.name: member.rated.title for member in pool.members}
+    rows = pick(estimates, dataset=OVER_SETS, scorer=pool.scores, statistic="pearson", group="")
+    rows += [row for row in _inside(pool, estimates) if row.statistic == "pearson"]
+    caption = "Pearson correlation with human ratings inside each data set. Means over different data sets are not "
+    return pivot(
+        rows,
+        partial(_row, pool),
+        [Column(title, {"dataset": name}, spare=place > 6) for place, (name, title) in enumerate(titles.items())],
+        heading="scorer",
+        title="Inside each data set",
+        in_order=True,
+        caption=f"{caption}comparable: compare the columns.",
+    )
+
+
+def over_sets_chart(pool: ScoredSet, estimates: Sequence[Estimate]) -> Chart | None:
+    """Return the means of all scorers that can judge the lines, with the ceiling and one rater."""
+    means = pick(estimates, dataset=OVER_SETS, group="")
+    rows = [row for row in pick(means, scorer=pool.scores, statistic="pearson") if row.scorer not in pool.outside]
+    limits = {"ceiling": "ceiling of pearson", "one rater": "pearson of one rater"}
+    return intervals(
+        "scorers",
+        rows,
+        kinds=pool.kinds,
+        bands={row.scorer: row.high for row in pick(means, statistic="pearson by chance")},
+        marks={text: one(means, scorer=RATERS, statistic=statistic) for text, statistic in limits.items()},
+        apart=[name for name in pool.scores if name not in pool.asked or pool.kinds[name] == "baseline"],
+        xlabel="Pearson correlation with human ratings, mean over data sets",
+        caption="Grey: where 95 % of scorers fall that are unrelated to the ratings.",
+    )
+
+
+def _row(pool: ScoredSet, estimate: Estimate) -> str:
+    """Return the name of the row of an estimate."""
+    kind = pool.kinds.get(estimate.scorer, "")
+    return f"{estimate.scorer} ({kind})" if "baseline" in kind else estimate.scorer

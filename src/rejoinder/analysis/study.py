@@ -1,0 +1,315 @@
+"""`study`: which scorers agree with human ratings, or with people's choices between two replies."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rejoinder.analysis.analyses import ANALYSES, TableOf, analyse
+from rejoinder.analysis.baselines import ScoredExamples, kind_of, most_frequent, oracle_baselines, score_examples
+from rejoinder.analysis.disagreements import disagreements
+from rejoinder.analysis.leave_one_out import LEFT_OUT, SAME_SET, left_out, left_out_scores
+from rejoinder.analysis.pooled import over_sets
+from rejoinder.analysis.scored import Analysis, ScoredSet
+from rejoinder.analysis.study_answer import answer, warnings
+from rejoinder.analysis.study_layout import Measured, layout
+from rejoinder.data.rated import RatedSet, rated_sets, ratings_of
+from rejoinder.data.rated_lines import may_be_the_rating
+from rejoinder.data.read import lines_of
+from rejoinder.data.shared_ids import refuse_copies, shared_ids_said
+from rejoinder.errors import DataError, UsageError
+from rejoinder.estimates import Estimate
+from rejoinder.example import OVERALL, Example, Given, Pair
+from rejoinder.metrics.baselines import words
+from rejoinder.report.results import About, Results
+from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, ignore
+from rejoinder.scoring.catalog import columns_of, listed
+from rejoinder.scoring.domain import DomainShare, domain_share, out_of_domain, out_on_average
+from rejoinder.scoring.explained import facts_warning
+from rejoinder.scoring.parts import Workers
+from rejoinder.stats.resamples import FloatArray, Sampling
+from rejoinder.text.normalize import visible
+
+if TYPE_CHECKING:
+    from rejoinder.judges.learner import AnyLearner
+
+
+def study(
+    data: Given,
+    scorers: Sequence[ScorerLike] | ScorerLike | Mapping[str, Scores] | None = None,
+    *,
+    dimension: str = OVERALL,
+    resamples: int = 1000,
+    seed: int = 0,
+    vectors: str | Path | None = None,
+    drop_copies: bool = False,
+    leave_one_out: bool | str | AnyLearner = False,
+    workers: Workers | None = None,
+    progress: Advance = ignore,
+    analyses: Iterable[tuple[Analysis, TableOf | None]] = ANALYSES,
+) -> Results:
+    """Return how well each scorer agrees with human ratings, and what limits that.
+
+    Pearson, Spearman and Kendall with 95 % intervals for each data set (`Example.dataset`, "all" without a name), over
+    lines and over the mean scores of systems; next to the scorers trivial baselines; how well raters agree, and the
+    ceiling that follows; correlations within systems and without copies of references; tests between scorers; the
+    effect of length; the systems. Of several data sets, also means over them. A line with `"level": "dialogue"` is
+    scored as a whole conversation. Intervals come from resampled contexts. The same seed gives the same numbers,
+    whatever the order of lines and scorers.
+
+    Args:
+        data: N examples in any form that `examples_of` takes, of which some are rated; or pairs of replies with the one
+            that people prefer.
+        scorers: names, folders of judges, scorer objects or functions, or one of them; or scores of these same
+            examples, by name. None takes all bundled scorers, but no judge that was fitted on lines of these data sets.
+        dimension: which ratings to agree with.
+        resamples: number of resamples; 0 gives no intervals.
+        seed: of every draw, 0 or more.
+        vectors: file of word vectors for scorers that need them; None takes the bundled ones.
+        drop_copies: leave out responses that equal one of their references.
+        leave_one_out: True, or a learner or its name: fit a judge on all data sets but one, for each, and test it there.
+        workers: other processes that score, if scorers are named; None scores in this process.
+        progress: called with the number of examples done, by scorer and baseline; before that, with `leave_one_out`,
+            with 1 after each fit.
+        analyses: what to measure, each with its table.
+
+    Raises:
+        DataError: no line is rated; an id is given twice; ratings of different scales would be put together and a scale
+            is missing.
+        NothingScored: not one of the scorers could score a single line.
+        UsageError: no scorer, or two of one name; scores of other lines; a negative seed or number of resamples;
+            `leave_one_out` with fewer than two data sets, or not of overall ratings.
+    """
+    named = scorers if scorers is None or isinstance(scorers, Mapping) else listed(scorers)
+    sampling, analyses = Sampling.checked(resamples, seed), tuple(analyses)
+    options = {"dimension": dimension, "resamples": resamples, "seed": seed, "drop_copies": drop_copies}
+    examples, pairs = _lines(data, columns_of(named))
+    if pairs:
+        from rejoinder.analysis.preferences import study_pairs
+
+        _refuse_for_pairs(
+            pairs, {"dimension": dimension != OVERALL, "drop_copies": drop_copies, "leave_one_out": leave_one_out}
+        )
+        shared = {"resamples": resamples, "seed": seed, "vectors": vectors, "workers": workers, "progress": progress}
+        return study_pairs(pairs, named, **shared)
+    # Fitting takes longest and can fail for want of scales, so it comes before any scoring.
+    held_out = (
+        left_out_scores(examples, leave_one_out, dimension=dimension, seed=seed, advance=progress)
+        if leave_one_out
+        else {}
+    )
+    rated = rated_sets(examples, _usable_ratings(examples, dimension, drop_copies=drop_copies), dimension)
+    given = score_examples(examples, named, vectors, workers, progress)
+    if held_out:
+        given = given._replace(asked={**given.asked, LEFT_OUT: held_out[LEFT_OUT]})
+    scores = {**given.scores, **oracle_baselines(rated, len(examples))}
+    sets = [_scored_set(own, scores, given, examples, sampling) for own in rated.filled]
+    pool = _scored_set(rated.pool, scores, given, examples, sampling, tuple(sets)) if rated.pool else None
+    every = [*sets, *([pool] if pool else [])]
+    estimates = [estimate for scored in every for estimate in analyse(scored, analyses)]
+    estimates += [estimate for scored in every for estimate in _shares_outside(scored, scores, given.scorers)]
+    if pool:
+        estimates += _over_sets(pool, estimates, given.fitted, held_out)
+    about = _about(sets, scores, given, examples, options)
+    facts = {
+        "facts_warning": facts_warning(given.scorers),
+        "shared_ids": shared_ids_said(examples),
+        "withheld": given.withheld,
+    }
+    return Results(
+        command="study",
+        estimates=tuple(estimates),
+        answer=answer(every[-1], estimates, about.scorers),
+        warnings=warnings(every, estimates, about.scorers, replies=len(examples), **facts),
+        cases=(cases := tuple(case for scored in sets for case in disagreements(scored))),
+        about=about,
+        layout=layout(Measured(sets, pool, estimates, analyses, about, cases)),
+    )
+
+
+def _over_sets(
+    pool: ScoredSet, estimates: Sequence[Estimate], fitted: Collection[str], held_out: Mapping[str, Scores]
+) -> list[Estimate]:
+    """Return the means over data sets, and how judges agree that were fitted without each data set."""
+    if not held_out:
+        return over_sets(pool, estimates, fitted=fitted)
+    same_set = held_out[SAME_SET].values
+    also = {SAME_SET: same_set[pool.rated.places]} if held_out[SAME_SET].scored.any() else {}
+    means = over_sets(pool, estimates, fitted=fitted, also=also)
+    return [*means, *left_out(pool.members, same_set, estimates)]
+
+
+def _scored_set(
+    rated: RatedSet,
+    scores: Mapping[str, Scores],
+    given: ScoredExamples,
+    examples: Sequence[Example],
+    sampling: Sampling,
+    members: tuple[ScoredSet, ...] = (),
+) -> ScoredSet:
+    """Return a rated set with its scores."""
+    unscored, outside = {}, {}
+    inside = [member.rated for member in members]
+    unrated = _unrated(rated, examples)
+    for name, found in scores.items():
+        missing = [
+            found.reasons.get(place, "no reason given") for place in rated.places[~found.scored[rated.places]].tolist()
+        ]
+        if missing:
+            unscored[name] = most_frequent(missing)
+        if why := _outside(rated, inside, name, found, given.scorers):
+            outside[name] = why
+    return ScoredSet(
+        rated=rated,
+        scores={name: found.values[rated.places] for name, found in scores.items()},
+        kinds={name: kind_of(name, found) for name, found in scores.items()},
+        asked=tuple(given.asked),
+        sampling=sampling,
+        resamples=sampling.draw(rated.contexts, rated.name, "agreement"),
+        outside=outside,
+        members=members,
+        unrated={name: found.values[unrated] for name, found in scores.items()},
+        unscored=unscored,
+    )
+
+
+def _unrated(rated: RatedSet, examples: Sequence[Example]) -> list[int]:
+    """Return the places of the lines of these data sets that have no rating that counts."""
+    names, places = {example.dataset for example in rated.examples}, set(rated.places.tolist())
+    return [place for place, example in enumerate(examples) if example.dataset in names and place not in places]
+
+
+def _outside(
+    rated: RatedSet, members: Sequence[RatedSet], name: str, scores: Scores, scorers: Mapping[str, Scorer]
+) -> str:
+    """Return why a scorer cannot judge the lines of a set, or "". A pool's `members` count alike, as in its means."""
+    scorer = scorers.get(name)
+    card = scorer.card if scorer else None
+    share, *shares = (domain_share(scores, scorer, own.places.tolist()) for own in (rated, *members))
+    return out_of_domain(name, card, share) or out_on_average(name, card, shares)
+
+
+def _shares_outside(scored: ScoredSet, scores: Mapping[str, Scores], scorers: Mapping[str, Scorer]) -> list[Estimate]:
+    """Return the share of replies out of domain of each scorer that has one."""
+    estimates = []
+    for name, found in scores.items():
+        share: DomainShare = domain_share(found, scorers.get(name), scored.rated.places.tolist())
+        if share.scored and (share.outside or (name in scorers and scorers[name].card.domain)):
+            about = scored.about(name, scored.rows(name), n=share.scored, statistic="share out of domain")
+            estimates.append(Estimate(value=share.outside / share.scored, **about))
+    return estimates
+
+
+def _about(
+    sets: Sequence[ScoredSet],
+    scores: Mapping[str, Scores],
+    given: ScoredExamples,
+    examples: Sequence[Example],
+    options: Mapping[str, Any],
+) -> About:
+    """Return what the study was made of."""
+    places = [place for scored in sets for place in scored.rated.places.tolist()]
+    scorers = {}
+    for name, found in scores.items():
+        missing = [found.reasons.get(place, "no reason given") for place in places if not found.scored[place]]
+        scorers[name] = {
+            "kind": kind_of(name, found),
+            "asked": name in given.asked,
+            "signature": found.signature.fields,
+            "warnings": found.warning_counts,
+            "unscored": len(missing),
+            "unscored_reason": most_frequent(missing),
+            "fitted_on": list(given.fitted.get(name, ())),
+            "domain": given.scorers[name].card.domain if name in given.scorers else "",
+        }
+    return About(
+        data=[_card(scored) for scored in sets],
+        scorers=scorers,
+        options=options,
+        counts={
+            "examples": len(examples),
+            "rated": len(places),
+            "copies": sum(example.copies_reference for example in examples),
+        },
+    )
+
+
+def _card(scored: ScoredSet) -> dict[str, Any]:
+    """Return what the rated lines of a data set are."""
+    rated = scored.rated
+    return {
+        "dataset": rated.name,
+        "title": rated.title,
+        "rated": len(rated),
+        "single_ratings": int(np.isfinite(rated.single_ratings).sum()),
+        "contexts": rated.clusters,
+        "systems": len(rated.named_systems),
+        "with_references": sum(any(map(visible, example.references)) for example in rated.examples),
+        "copies": int(rated.copies.sum()),
+        "scale": rated.scale,
+        "mean_rating": float(rated.ratings.mean()),
+        "deviation": float(rated.ratings.std()),
+        "words": float(np.mean([len(words(example.response)) for example in rated.examples])),
+        "out_of_domain": dict(scored.outside),
+    }
+
+
+# checks
+
+
+def _lines(data: Given, keep: Sequence[str]) -> tuple[list[Example], list[Pair]]:
+    """Return the single replies and the pairs of replies in `data`; one of the two is empty.
+
+    Raises:
+        DataError: there are both, or neither.
+    """
+    lines = lines_of(data, name="examples", keep=keep)
+    examples = [line for line in lines if isinstance(line, Example)]
+    pairs = [line for line in lines if isinstance(line, Pair)]
+    if not lines:
+        raise DataError("no line is left to study", "Correct those that were skipped")
+    if examples and pairs:
+        problem = f"a pair of replies, and {examples[0].where} is a single one; a study takes pairs or ratings"
+        raise DataError(problem, "Call study once for each", where=pairs[0].where)
+    return examples, pairs
+
+
+def _refuse_for_pairs(pairs: Sequence[Pair], asked: Mapping[str, Any]) -> None:
+    """Raise if an option is asked for that only ratings have."""
+    for name, is_asked in asked.items():
+        if is_asked:
+            flag = name.replace("_", "-")
+            raise UsageError(f"--{flag} is for ratings, and {pairs[0].where} is a pair. Omit it")
+
+
+def _usable_ratings(examples: Sequence[Example], dimension: str, *, drop_copies: bool) -> FloatArray:
+    """Return [N] ratings, NaN on lines that a study does not use.
+
+    Raises:
+        DataError: an id is given twice; no line is rated, or only copies of a reference are.
+    """
+    refuse_copies(examples)
+    ratings = ratings_of(examples, dimension)
+    if not np.isfinite(ratings).any():
+        raise _no_ratings(examples, dimension)
+    if drop_copies:
+        ratings = np.where([example.copies_reference for example in examples], np.nan, ratings)
+        if not np.isfinite(ratings).any():
+            raise DataError("every rated response copies one of its references, so none is left", "Keep the copies in")
+    return ratings
+
+
+def _no_ratings(examples: Sequence[Example], dimension: str) -> DataError:
+    """Return the error for lines of which none is rated in `dimension`."""
+    rated = {name for example in examples for name in (*example.quality, *(one.dimension for one in example.ratings))}
+    other = f"Rated are: {', '.join(sorted(rated))}; choose one of these as the dimension, or add" if rated else "Add"
+    files = dict.fromkeys(example.where.rpartition(":")[0] for example in examples if example.where)
+    keys = f'"quality": {{"{dimension}": 3.5}} or "ratings": {{"{dimension}": [3, 4]}}'
+    return DataError(
+        f'none of {len(examples)} lines has a rating in "{dimension}"',
+        f"{other} to each rated line {keys}{may_be_the_rating(examples)}",
+        where=", ".join(files),
+    )

@@ -1,0 +1,304 @@
+"""The report of a study: key figures, the chart of scorers, and the tables of each data set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rejoinder.analysis.analyses import TableOf, agreement_word
+from rejoinder.analysis.contrasts import contrasts_table
+from rejoinder.analysis.leave_one_out import LEFT_OUT, left_out_section
+from rejoinder.analysis.pooled import OVER_SETS, over_sets_chart, over_sets_section, over_sets_table
+from rejoinder.analysis.scored import RATERS, Analysis, ScoredSet
+from rejoinder.analysis.study_answer import answer, ranked
+from rejoinder.estimates import Estimate, one, pick
+from rejoinder.report.charts import intervals, scatter
+from rejoinder.report.layout import Block, Case, Cases, Chart, KeyFigure, Layout, Prose, Section
+from rejoinder.report.results import About
+from rejoinder.report.tables import Cell, Column, Table, pivot, table
+from rejoinder.report.written import DASH, count, interval, number, p_value, pluralize
+from rejoinder.stats.correlation import CORRELATIONS, FEWEST
+
+MOST_DRAWN = 4
+"""Scorers with charts of their lines and systems, each of which takes up 30 KB of a page."""
+
+
+class Measured(NamedTuple):
+    """Everything that the report of a study is made of.
+
+    Attributes:
+        sets: the data sets.
+        pool: all of them together; None for a single one.
+        estimates: every estimate.
+        analyses: what was measured, each with its table.
+        about: data, scorers and options.
+        cases: quoted lines.
+    """
+
+    sets: Sequence[ScoredSet]
+    pool: ScoredSet | None
+    estimates: Sequence[Estimate]
+    analyses: Iterable[tuple[Analysis, TableOf | None]]
+    about: About
+    cases: Sequence[Case]
+
+    @property
+    def whole(self) -> ScoredSet:
+        """All lines: the pool, or the one data set."""
+        return self.pool or self.sets[0]
+
+
+def layout(study: Measured) -> Layout:
+    """Return the report of a study."""
+    titles = ", ".join(scored.rated.title for scored in study.sets)
+    chart = over_sets_chart(study.pool, study.estimates) if study.pool else scorers_chart(study, study.sets[0])
+    table_of_scorers = over_sets_table(study.pool, study.estimates, brief=True) if study.pool else brief_table(study)
+    brief: list[Block | None] = [table_of_scorers, Prose(notes(study))]
+    levels = [(scored, level) for scored in [*study.sets, study.pool] if scored for level in (scored.level, "system")]
+    return Layout(
+        title=f"Scorers and human ratings: {titles}",
+        keys=key_figures(study),
+        chart=chart,
+        sections=[
+            *sections_over_sets(study),
+            *(section(study, scored) for scored in study.sets),
+            Section("Data", [data_table(study)]),
+        ],
+        brief=brief,
+        every=[*brief, *(agreement_table(study, scored, level) for scored, level in levels)],
+        made=[made(study), *notes(study)],
+    )
+
+
+def sections_over_sets(study: Measured) -> list[Section]:
+    """Return the parts of the page about all data sets together; none for a single one."""
+    if study.pool is None:
+        return []
+    contrasts = contrasts_table(pick(study.estimates, dataset=study.pool.name))
+    means = over_sets_section(study.pool, study.estimates)
+    sections = [means._replace(blocks=[*means.blocks, contrasts])]
+    if LEFT_OUT in study.pool.scores:
+        sections.append(left_out_section(study.sets, study.estimates))
+    return sections
+
+
+def key_figures(study: Measured) -> list[KeyFigure]:
+    """Return the best scorer that was asked for, the ceiling, one rater, and the number of ratings."""
+    dataset = OVER_SETS if study.pool else study.sets[0].name
+    rows = ranked(study.whole, study.estimates)
+    words = {"above": "agrees with human ratings", "below": "runs against human ratings"}
+    keys = [KeyFigure.of(row, row.scorer, words.get(row.verdict, "no significant agreement")) for row in rows[:1]]
+    limits = {
+        "ceiling of pearson": ("noise ceiling", "highest correlation to expect of any scorer"),
+        "pearson of one rater": ("one rater", "against the mean of the others"),
+    }
+    for statistic, texts in limits.items():
+        limit = one(study.estimates, dataset=dataset, scorer=RATERS, statistic=statistic, group="")
+        keys += [KeyFigure.of(limit, *texts)] if limit.known else []
+    contexts = sum(scored.rated.clusters for scored in study.sets)
+    where = f" in {len(study.sets)} data sets" if study.pool else ""
+    return [
+        *keys,
+        KeyFigure(count(study.about.counts["rated"]), "", "rated responses", f"to {count(contexts)} contexts{where}"),
+    ]
+
+
+def scorers_chart(study: Measured, scored: ScoredSet) -> Chart | None:
+    """Return the scorers of a data set with the ceiling and one rater."""
+    own = pick(study.estimates, dataset=scored.name)
+    rows = pick(own, statistic="pearson", level=scored.level, group="", scorer=scored.scores)
+    rows = sorted((row for row in rows if row.scorer not in scored.outside), key=lambda row: -row.value)
+    above = sum(row.verdict == "above" for row in ranked(scored, study.estimates))
+    return intervals(
+        "scorers" if study.pool is None else f"scorers-{scored.name}",
+        rows,
+        kinds=scored.kinds,
+        bands={row.scorer: row.high for row in pick(own, statistic="pearson by chance")},
+        marks={
+            "one rater": one(own, scorer=RATERS, statistic="pearson of one rater"),
+            "ceiling": one(own, scorer=RATERS, statistic="ceiling of pearson"),
+        },
+        apart=[name for name, kind in scored.kinds.items() if name not in scored.asked or kind == "baseline"],
+        xlabel="Pearson correlation with human ratings",
+        caption=f"{above or 'None'} of {pluralize(len(ranked(scored, study.estimates)), 'scorer')} significantly above "
+        "chance. Grey: where 95 % of scorers fall that are unrelated to the ratings.",
+    )
+
+
+def section(study: Measured, scored: ScoredSet) -> Section:
+    """Return the part of the page about one data set."""
+    own = pick(study.estimates, dataset=scored.name)
+    several = study.pool is not None
+    cases = [case for case in study.cases if case.values.get("dataset") == scored.name]
+    missing = missing_values(own)
+    tables = [table_of(own) for _, table_of in study.analyses if table_of]
+    return Section(
+        scored.rated.title,
+        [
+            Prose(answer(scored, study.estimates, study.about.scorers)) if several else None,
+            scorers_chart(study, scored) if several else None,
+            *(_marked(made_table, scored) for made_table in tables if made_table and made_table.rows),
+            Prose(missing, "Not computed", listed=True) if missing else None,
+            *lines_charts(scored),
+            *systems_charts(scored, own),
+            Cases("Where scorers and raters differ most", cases) if cases else None,
+        ],
+    )
+
+
+def _marked(made_table: Table, scored: ScoredSet) -> Table:
+    """Return a table of scorers with a note that names the baselines among its rows."""
+    rows = {row[0].text for row in made_table.rows}
+    texts = {
+        "baseline": "Trivial baselines: {}.",
+        "oracle baseline": "Baselines that read the ratings of other contexts, and not the response: {}.",
+    }
+    named = {kind: [name for name in scored.scores if scored.kinds[name] == kind and name in rows] for kind in texts}
+    return made_table._replace(
+        notes=(*made_table.notes, *(texts[kind].format(", ".join(names)) for kind, names in named.items() if names))
+    )
+
+
+def missing_values(estimates: Sequence[Estimate]) -> list[str]:
+    """Return which correlations do not exist, and why."""
+    reasons: dict[str, list[str]] = {}
+    statistics = ("pearson", "pearson within systems", "ceiling of pearson")
+    for row in pick(estimates, statistic=statistics, group=""):
+        if row.reason and not row.known:
+            level = " over systems" if row.level == "system" else ""
+            reasons.setdefault(f"{row.statistic}{level}: {row.reason}", []).append(row.scorer)
+    return [f"{reason} ({', '.join(names)})" for reason, names in reasons.items()]
+
+
+def lines_charts(scored: ScoredSet) -> list[Chart | None]:
+    """Return scores over ratings for the scorers that were asked for."""
+    drawn = [name for name in scored.compared if name in scored.asked][:MOST_DRAWN]
+    ratings = scored.rated.ratings.tolist()
+    return [
+        scatter(
+            f"lines-{scored.name}-{name}",
+            ratings,
+            scored.scores[name].tolist(),
+            xlabel="human rating",
+            ylabel=name,
+            caption=f"Scores of {name} and human ratings.",
+            jitter=0.01,
+        )
+        for name in drawn
+    ]
+
+
+def systems_charts(scored: ScoredSet, estimates: Sequence[Estimate]) -> list[Chart | None]:
+    """Return mean scores of systems over their mean ratings, both from 0 for the lowest to 1 for the highest."""
+    ratings = {row.system: row.value for row in pick(estimates, scorer=RATERS, statistic="mean rating", level="system")}
+    charts = []
+    for name in [name for name in scored.compared if name in scored.asked][:MOST_DRAWN]:
+        means = {row.system: row.value for row in pick(estimates, scorer=name, statistic="mean score", level="system")}
+        names = sorted(means, key=lambda system: -ratings[system])
+        if len(names) < FEWEST or len(set(means.values())) < 2 or len(set(ratings.values())) < 2:
+            continue
+        x, y = (np.array([values[system] for system in names]) for values in (ratings, means))
+        x, y = ((values - values.min()) / np.ptp(values) for values in (x, y))
+        about = {"xlabel": "mean rating", "ylabel": f"mean of {name}", "labels": names, "diagonal": True}
+        order = one(estimates, scorer=name, statistic="pearson", level="system")
+        caption = f"Systems by {name}: Pearson {interval(order)}. Both axes from the lowest to the highest mean."
+        charts.append(scatter(f"systems-{scored.name}-{name}", x.tolist(), y.tolist(), caption=caption, **about))
+    return charts
+
+
+# tables
+
+
+def brief_table(study: Measured) -> Table | None:
+    """Return the raters, then the scorers that were asked for and the baselines, best first."""
+    scored = study.sets[0]
+    own = pick(study.estimates, dataset=scored.name)
+    limits = {row.statistic: row for row in pick(own, scorer=RATERS, level=scored.level, by="")}
+    rows: list[tuple[str | Cell, ...]] = []
+    for name, statistic, ranks in (
+        ("raters: ceiling", "ceiling of pearson", ""),
+        ("raters: one rater", "pearson of one rater", "spearman of one rater"),
+    ):
+        if statistic in limits and limits[statistic].known:
+            row = limits[statistic]
+            rows.append((name, count(row.n), interval(row), interval(limits.get(ranks, Estimate())), DASH))
+    spearman = {row.scorer: row for row in pick(own, statistic="spearman", level=scored.level, group="")}
+    pearson = pick(own, statistic="pearson", level=scored.level, group="", scorer=scored.scores)
+    for row in sorted((row for row in pearson if row.known), key=lambda row: -row.value):
+        kind = scored.kinds[row.scorer]
+        if row.scorer in scored.asked or kind == "baseline":
+            name = f"{row.scorer} (baseline)" if kind == "baseline" else row.scorer
+            rows.append((name, count(row.n), interval(row), interval(spearman[row.scorer]), agreement_word(row)))
+    if not rows:
+        return None
+    header = ("scorer", "n", "Pearson [low, high]", "Spearman [low, high]", "agreement")
+    return table(header, rows)._replace(spare=("Spearman [low, high]", "n"))
+
+
+def agreement_table(study: Measured, scored: ScoredSet, level: str) -> Table | None:
+    """Return Pearson, Spearman and Kendall with their p, best by Spearman first."""
+    own = pick(study.estimates, dataset=scored.name, level=level, group="", versus="", system="")
+    columns = [Column("n", {"statistic": "pearson"}, lambda row: count(row.n))]
+    for name in ("spearman", *(name for name in CORRELATIONS if name != "spearman")):
+        columns.append(Column(f"{name.capitalize()} [low, high]", {"statistic": name}))
+        columns.append(Column(f"p of {name.capitalize()}", {"statistic": name}, lambda row: p_value(row.p), spare=True))
+    kept = [row for row in own if row.statistic in CORRELATIONS and row.scorer != RATERS]
+    kept.sort(key=lambda row: row.statistic != "spearman" or -row.value)
+    title = f"{scored.rated.title}, {level} level, {pluralize(scored.rated.clusters, 'context')}"
+    return pivot(kept, "scorer", columns, title=title)
+
+
+def data_table(study: Measured) -> Table:
+    """Return what the rated lines of each data set are."""
+    header = ("data set", "rated", "contexts", "systems", "with reference", "copies of a reference", "scale")
+    header += ("mean rating", "standard deviation", "words in a response")
+    rows = [
+        (
+            about["title"],
+            *(count(about[key]) for key in ("rated", "contexts", "systems", "with_references", "copies")),
+            "not given, or several" if about["scale"] is None else "{:g} to {:g}".format(*about["scale"]),
+            *(number(about[key], 2) for key in ("mean_rating", "deviation")),
+            number(about["words"], 1),
+        )
+        for about in study.about.data
+    ]
+    return table(header, rows, caption="The rated lines that were used. Lines without a rating are not included.")
+
+
+# notes
+
+
+def notes(study: Measured) -> list[str]:
+    """Return what the tables were computed on: the lines, and which scorers left some unscored."""
+    counts, copies = study.about.counts, ""
+    if counts["copies"]:
+        kept = "left out" if study.about.options["drop_copies"] else "included"
+        copies = f"; {pluralize(counts['copies'], 'response')} equal to a reference {'is' if counts['copies'] == 1 else 'are'} {kept}"
+    unscored: dict[str, list[str]] = {}
+    for name in study.whole.asked:
+        about = study.about.scorers[name]
+        if about["unscored"] in (0, counts["rated"]):
+            continue
+        text = f"{about['unscored']:,} of {counts['rated']:,} rated lines without a score, most often: {about['unscored_reason']}"
+        unscored.setdefault(text, []).append(name)
+    asked = pick(study.estimates, level=study.whole.level, statistic="pearson", scorer=study.whole.asked)
+    missing = missing_values(asked) if study.pool is None else []
+    return [
+        *(f"{text}." for text in missing),
+        f"{pluralize(counts['examples'], 'line')}, {counts['rated']:,} of them rated and used{copies}.",
+        *(f"{text} ({', '.join(names)})." for text, names in unscored.items()),
+    ]
+
+
+def made(study: Measured) -> str:
+    """Return how the numbers were computed."""
+    options = study.about.options
+    return (
+        f"Ratings in “{options['dimension']}” are means over raters. Intervals: 95 % expanded percentile intervals over "
+        f"{options['resamples']:,} resamples of whole contexts, seed {options['seed']}; expanded: the fewer contexts, the "
+        "further out the quantiles (Hesterberg 2015). Verdicts: beyond the chance band of as many scorers (Holm, 5 %), "
+        "with an interval that excludes 0. Correlations over all lines of a data set mix differences between systems "
+        "with differences within them."
+    )

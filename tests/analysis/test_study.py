@@ -1,0 +1,348 @@
+"""`study`: its figures against scipy and by hand, and what happens to odd data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import rejoinder
+from count_modules import modules_passed
+from rated_lines import SCALE, given, lines, noisy, plain_lines, ratings_of
+from rejoinder.analysis.analyses import FAR, MOST_NEEDED, NEAR, WITHOUT_COPIES, beyond_chance, needed
+from rejoinder.analysis.baselines import DATA_SET_MEAN, SYSTEM_MEAN
+from rejoinder.errors import DataError, NothingScored, RejoinderError, UsageError
+from rejoinder.estimates import Estimate, Verdict, pick
+from rejoinder.example import Example, Rating
+from rejoinder.report.results import Results
+from rejoinder.scoring.catalog import SCORERS
+from scored_sets import scored_sets
+
+
+def study(examples: object, scorers: object = ("length",), **options: object) -> Results:
+    """Return a study with few resamples."""
+    return rejoinder.study(examples, scorers, **{"resamples": 50, **options})  # type: ignore[arg-type]
+
+
+def numbers(results: Results, **labels: object) -> list[tuple[object, ...]]:
+    """Return labels, values and intervals, but for p of contrasts: they need more swaps for more scorers."""
+    return sorted(
+        (row.dataset, row.scorer, row.versus, row.system, row.level, row.group, row.statistic)
+        + tuple(round(value, 12) for value in (row.value, row.low, row.high) if not math.isnan(value))
+        for row in results.pick(**labels)
+    )
+
+
+# agreement
+
+
+@pytest.mark.parametrize("name", ["usr_personachat", "grade_empathetic"])
+def test_correlations_of_real_ratings_are_those_of_scipy(shared: Path, name: str) -> None:
+    examples = list(rejoinder.read(shared / "data" / "judgements" / f"{name}.jsonl.gz"))
+    results = study(examples, resamples=0)
+    scores, ratings = rejoinder.score(examples, "length").values, ratings_of(examples).round(9)
+    for statistic, expected in (
+        ("pearson", stats.pearsonr(scores, ratings)),
+        ("spearman", stats.spearmanr(scores, ratings)),
+        ("kendall", stats.kendalltau(scores, ratings)),
+    ):
+        row = results.one(scorer="length", level="turn", statistic=statistic)
+        assert row.value == pytest.approx(expected.statistic, abs=1e-9) and row.n == len(examples)
+        assert row.p == pytest.approx(expected.pvalue, rel=1e-6)
+
+
+def test_systems_are_correlated_by_their_means() -> None:
+    examples = [replace(one, system="abcd"[place % 4]) for place, one in enumerate(lines())]
+    values = noisy(examples, 1.0)
+    row = study(examples, {"given": given(values)}).one(scorer="given", level="system", statistic="pearson")
+    means = [[np.mean(array[place::4]) for place in range(4)] for array in (np.array(values), ratings_of(examples))]
+    assert row.value == pytest.approx(stats.pearsonr(*means).statistic) and row.n == 4
+
+
+@pytest.mark.parametrize(("systems", "reason"), [("a", "one system"), ("ab", "two systems")])
+def test_one_or_two_systems_have_no_correlation(systems: str, reason: str) -> None:
+    examples = [replace(one, system=systems[place % len(systems)]) for place, one in enumerate(lines())]
+    row = study(examples).one(scorer="length", level="system", statistic="pearson")
+    assert not row.known and row.reason.startswith(reason)
+
+
+def test_within_systems_is_the_mean_of_three_correlations() -> None:
+    examples = lines()
+    values = noisy(examples, 1.0)
+    results = study(examples, {"given": given(values)})
+    expected = [stats.pearsonr(values[start::3], ratings_of(examples)[start::3]).statistic for start in range(3)]
+    row = results.one(scorer="given", statistic="pearson within systems")
+    assert row.value == pytest.approx(np.mean(expected)) and row.low < row.value < row.high and row.n == 60
+    assert results.one(scorer=SYSTEM_MEAN, statistic="pearson within systems").reason
+
+
+def test_copies_of_a_reference_have_a_row_without_them() -> None:
+    examples = [replace(one, references=(one.response,)) if place < 6 else one for place, one in enumerate(lines())]
+    values = noisy(examples, 1.0)
+    results = study(examples, {"given": given(values)})
+    without = results.one(scorer="given", statistic="pearson", level="turn", **WITHOUT_COPIES)
+    assert without.value == pytest.approx(stats.pearsonr(values[6:], ratings_of(examples)[6:]).statistic)
+    assert (without.n, results.about.data[0]["copies"], results.about.counts["copies"]) == (54, 6, 6)
+    left_out = study(examples, {"given": given(values)}, drop_copies=True)
+    assert left_out.one(scorer="given", statistic="pearson", level="turn", group="").n == 54
+    assert not study(lines()).pick(by="lines")
+
+
+def test_intervals_rest_on_the_contexts_that_have_a_score() -> None:
+    """One draw of all contexts serves every scorer, also those that miss contexts."""
+    examples, values = lines(), noisy(lines(), 1.0)
+    values[:30] = [math.nan] * 30
+    row = study(examples, {"half": given(values)}).one(scorer="half", statistic="pearson", level="turn")
+    assert (row.n, row.unscored, row.contexts) == (30, 30, 10) and row.low < row.value < row.high
+
+
+def test_figures_do_not_depend_on_other_scorers_lines_or_data_sets() -> None:
+    examples = lines(dataset="one")
+    scores = {"first": given(noisy(examples, 1.0)), "second": given(noisy(examples, 2.0, 2))}
+    alone = study(examples, {"first": scores["first"]})
+    both = study(examples, scores)
+    ranks = {"statistic": {row.statistic for row in alone.estimates} - {"rank group"}}
+    assert numbers(alone, scorer=("first", "raters"), versus="", **ranks) == numbers(both, scorer=("first", "raters"), versus="", **ranks)
+    order = np.random.default_rng(0).permutation(60)
+    shuffled = study([examples[place] for place in order], {name: given(one.values[order]) for name, one in scores.items()})
+    # a rater of each line is drawn in the order of the lines
+    drawn = {"statistic": {row.statistic for row in both.estimates if not row.statistic.endswith(("one rater", "halves"))}}
+    assert numbers(shuffled, **drawn) == numbers(both, **drawn)
+    twice = [*examples, *(replace(one, dataset="two") for one in examples)]
+    doubled = {name: given([*one.values, *one.values]) for name, one in scores.items()}
+    assert numbers(study(twice, doubled), dataset="one") == numbers(both, dataset="one")
+    assert numbers(study(examples, scores, seed=1)) != numbers(both)
+
+
+def test_without_resamples_there_are_values_and_no_intervals() -> None:
+    row = study(lines(), resamples=0).one(scorer="length", statistic="pearson", level="turn")
+    assert row.known and not row.has_interval and "no resamples" in row.reason
+
+
+# raters
+
+
+def test_usr_personachat_has_its_published_agreement_of_raters(shared: Path) -> None:
+    results = study(list(rejoinder.read(shared / "data" / "judgements" / "usr_personachat.jsonl.gz")), resamples=100)
+    assert results.one(statistic="pearson of one rater").value == pytest.approx(0.71, abs=0.01)
+    ceiling = results.one(statistic="ceiling of pearson")
+    assert ceiling.value == pytest.approx(0.92, abs=0.005) and ceiling.low < ceiling.value < ceiling.high
+    pearson = results.one(scorer="length", statistic="pearson", level="turn")
+    assert results.one(scorer="length", statistic="share of the ceiling").value == pytest.approx(pearson.value / ceiling.value)
+    assert results.one(scorer=SYSTEM_MEAN, statistic="pearson", level="turn").value == pytest.approx(0.7, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"ratings": (), "quality": {"overall": 3.0}}, "only means"),
+        ({"ratings": (Rating(3.0),)}, "0 items have two ratings"),
+        ({"ratings": (Rating(3.0), Rating(3.0))}, "all ratings are the same"),
+    ],
+)
+def test_the_ceiling_is_missing_with_a_reason(change: dict[str, object], reason: str) -> None:
+    results = study([replace(one, **change) for one in lines()])  # type: ignore[arg-type]
+    ceiling = results.one(statistic="ceiling of pearson")
+    assert not ceiling.known and reason in ceiling.reason
+    assert not results.pick(statistic="share of the ceiling")
+
+
+# baselines
+
+
+def test_the_system_mean_leaves_its_own_context_out() -> None:
+    examples = lines(12)
+    values = ratings_of(examples)
+    results = study(examples)
+    expected = [
+        np.mean([values[other] for other in range(place % 3, 12, 3) if other != place]) for place in range(12)
+    ]
+    row = results.one(scorer=SYSTEM_MEAN, statistic="pearson", level="turn")
+    assert row.value == pytest.approx(stats.pearsonr(expected, values).statistic)
+
+
+def test_baselines_without_a_score_are_left_out() -> None:
+    one_system = [replace(one, system="a", context=()) for one in lines()]
+    results = study(one_system, {"given": given(noisy(one_system, 1.0))})
+    assert set(results.about.scorers) == {"given", "length"}
+    two = study([*lines(dataset="one"), *lines(dataset="two", seed=1)])
+    assert two.about.scorers[DATA_SET_MEAN]["kind"] == "oracle baseline"
+
+
+@pytest.mark.parametrize("order", [2, 4])
+def test_bleu_without_stop_words_is_measured_with_bleu(order: int) -> None:
+    name = f"bleu-{order}/no-stop-words"
+    examples = [replace(one, references=("a word of mouth",)) for one in lines()]
+    assert name in study(examples, [f"bleu-{order}"]).about.scorers
+    assert name not in study(examples).about.scorers
+
+
+# verdicts
+
+
+def test_scorers_asked_for_and_others_are_two_families() -> None:
+    examples = plain_lines(120)
+    names = ("a", "b", "c", "d")
+    (scored,), _ = scored_sets(examples, {name: np.zeros(120) for name in names}, asked=("a", "b"))
+    rows = [Estimate(scorer=name, value=0.2, low=0.1, high=0.3, n=120) for name in names]
+    decided = beyond_chance(rows, dict.fromkeys(names, 0.18), scored)
+    p = math.erfc(stats.norm.ppf(0.975) * 0.2 / 0.18 / math.sqrt(2))
+    assert [row.p_adjusted for row in decided] == pytest.approx([2 * p] * 4) and p < 0.05 < 2 * p
+    assert {row.verdict for row in decided} == {Verdict.INCONCLUSIVE}
+    (alone,) = beyond_chance(rows[:1], {"a": 0.18}, scored)
+    assert alone.verdict == Verdict.ABOVE and alone.needed is None
+
+
+def test_the_forecast_holds_and_is_capped() -> None:
+    """With as many lines as forecast, a correlation as high as supposed is significant about four times in five."""
+    row = Estimate(n=100, value=0.1, low=-0.1, high=0.3)
+    count = needed(row, 1.96 / 10, 1)
+    assert count is not None and 700 < count < 900
+    rng = np.random.default_rng(0)
+    x, noise = rng.normal(size=(2, 1000, count))
+    y = 0.1 * x + math.sqrt(0.99) * noise
+    r = [np.corrcoef(*pair)[0, 1] for pair in zip(x, y, strict=True)]
+    assert 0.76 < np.mean(np.array(r) > 1.96 / math.sqrt(count)) < 0.84
+    assert needed(replace(row, value=1e-4), 0.196, 1) is None and MOST_NEEDED == 1_000_000
+    assert needed(replace(row, value=-0.1), 0.196, 1) is None and needed(row, math.nan, 1) is None
+
+
+# length, pairs
+
+
+def test_length_is_split_at_six_words() -> None:
+    examples = [replace(one, response=" ".join(["w"] * (4 + place % 12))) for place, one in enumerate(lines())]
+    results = study(examples)
+    means = {row.group: row for row in results.pick(scorer="raters", by="length")}
+    gap = np.array([place % 12 for place in range(60)])
+    ratings = ratings_of(examples)
+    assert means[NEAR].value == pytest.approx(ratings[gap <= 6].mean()) and means[NEAR].n == (gap <= 6).sum()
+    effect = results.one(scorer="raters", statistic="length effect")
+    assert effect.value == pytest.approx(means[NEAR].value - means[FAR].value)
+    assert effect.p == pytest.approx(stats.mannwhitneyu(ratings[gap <= 6], ratings[gap > 6]).pvalue)
+    assert not study([replace(one, references=()) for one in examples]).pick(statistic="length effect")
+
+
+def test_pair_accuracy_stops_at_two_thousand_lines() -> None:
+    row = study(plain_lines(2001), resamples=0).one(scorer="length", statistic="pair accuracy")
+    assert not row.known and "2,000" in row.reason
+
+
+# systems
+
+
+def test_systems_have_means_and_groups() -> None:
+    results = study(lines(90), {"given": given(noisy(lines(90), 0.5))}, resamples=200)
+    means = {row.system: row for row in results.pick(scorer="raters", statistic="mean rating", level="system")}
+    assert sorted(means, key=lambda name: -means[name].value) == ["c", "b", "a"]
+    groups = {row.system: row.value for row in results.pick(scorer="raters", statistic="rank group")}
+    assert groups == {"c": 1, "b": 2, "a": 3}
+    assert results.one(scorer="given", statistic="soft pairwise accuracy").value > 0.9
+    assert all(row.low < row.value < row.high for row in means.values())
+
+
+# odd data
+
+
+def test_constant_scores_and_constant_ratings_have_a_reason() -> None:
+    row = study(lines(), {"flat": given([1.0] * 60)}).one(scorer="flat", statistic="pearson", level="turn")
+    assert not row.known and "the score is the same in all 60 pairs" in row.reason and row.verdict == Verdict.UNDEFINED
+    equal = study([replace(one, ratings=(Rating(3.0),) * 2) for one in lines()])
+    assert "the rating is the same" in equal.one(scorer="length", statistic="pearson", level="turn").reason
+    assert "No scorer has a correlation with human ratings" in equal.answer[0]
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_one_or_two_lines_have_no_correlation(n: int) -> None:
+    results = study(lines(n), {"given": given([1.0, 2.0][:n])})
+    assert "three or more are needed" in results.one(scorer="given", statistic="pearson", level="turn").reason
+
+
+def test_one_context_has_no_interval() -> None:
+    one_context = [replace(one, context=("hi",)) for one in lines()]
+    row = study(one_context).one(scorer="length", statistic="pearson", level="turn")
+    assert row.known and not row.has_interval and "only one context" in row.reason
+    assert row.verdict == Verdict.INCONCLUSIVE
+
+
+def test_unrated_lines_stay_as_the_population() -> None:
+    examples = [replace(one, ratings=()) if place < 6 else one for place, one in enumerate(lines())]
+    kept: list[tuple[int, int]] = []
+
+    def sizes(scored: object) -> list[Estimate]:
+        kept.append((len(scored.rated), len(scored.unrated["length"])))  # type: ignore[attr-defined]
+        return []
+
+    results = study(examples, analyses=[(sizes, None)])
+    assert kept == [(54, 6)] and results.about.counts == {"examples": 60, "rated": 54, "copies": 0}
+
+
+def test_equal_ratings_of_different_scales_are_equal_when_pooled() -> None:
+    one = [Example(("a",), str(n), id=str(n), dataset="one", quality={"overall": 1 + n % 5}, scales=SCALE) for n in range(12)]
+    two = [replace(line, dataset="two", scales={"overall": (1.0, 9.0)}, quality={"overall": 1 + 2 * (n % 5)}) for n, line in enumerate(one)]
+    scores = [float(n % 5) for n in range(12)] * 2
+    assert study([*one, *two], {"given": given(scores)}).one(dataset="pooled", scorer="given", statistic="pearson", level="turn").value == 1.0
+
+
+def _fails(examples: Sequence[Example], scorers: object = ("length",), **options: object) -> RejoinderError:
+    with pytest.raises(RejoinderError) as failure:
+        study(examples, scorers, **options)
+    return failure.value
+
+
+def test_bad_input_is_one_error_with_its_place() -> None:
+    unrated = [replace(one, ratings=(), where="a.jsonl:1") for one in lines(3)]
+    assert isinstance(error := _fails(unrated), DataError) and '"quality": {"overall": 3.5}' in str(error)
+    twice = [replace(one, id="x", where=f"a.jsonl:{place + 1}") for place, one in enumerate(lines(2, system="a"))]
+    error = _fails(twice)
+    assert isinstance(error, DataError) and error.where == "a.jsonl:2" and "a.jsonl:1" in str(error)
+    no_scale = [*lines(3, dataset="one"), *lines(3, dataset="two", scales={}, where="b.jsonl:1")]
+    assert isinstance(error := _fails(no_scale), DataError) and error.where == "b.jsonl:1"
+    assert isinstance(error := _fails([*lines(3), *lines(3, dataset="pooled")]), DataError) and error.field == "dataset"
+    copies = [replace(one, references=(one.response,)) for one in lines(3)]
+    assert isinstance(_fails(copies, drop_copies=True), DataError)
+    assert isinstance(_fails(lines(3), {"given": given([math.nan] * 3)}), NothingScored)
+    for scorers in ([], ["length", "length"], {"given": given([1.0])}, {"given": [1.0] * 3}):
+        assert isinstance(_fails(lines(3), scorers), UsageError)
+    for options in ({"resamples": -1}, {"seed": -1}, {"leave_one_out": True}):
+        assert isinstance(_fails(lines(3), **options), UsageError)
+    assert isinstance(_fails([]), DataError)
+
+
+def test_judges_are_fitted_before_anything_is_scored() -> None:
+    def never(examples: list[Example]) -> list[float]:
+        raise AssertionError("scored")
+
+    examples = [*lines(30, dataset="one"), *lines(30, dataset="two", scales={}, seed=1)]
+    assert isinstance(_fails(examples, [never], leave_one_out=True), DataError)
+
+
+def test_a_judge_that_was_fitted_on_the_data_is_left_out_unless_named() -> None:
+    examples = list(rejoinder.read("@dstc7"))[:40]
+    results = study(examples, None, resamples=0)
+    assert "rejoinder" not in results.about.scorers and any("rejoinder" in line for line in results.warnings)
+    named = study(examples, ["rejoinder", "length"], resamples=0)
+    assert named.about.scorers["rejoinder"]["fitted_on"] == ["dstc7"]
+    other = [replace(one, dataset="mine") for one in examples]
+    assert "rejoinder" in study(other, None, resamples=0).about.scorers and set(SCORERS) >= {"rejoinder"}
+
+
+def test_examples_pass_at_most_eight_modules_of_data_analysis_and_report() -> None:
+    examples = [*lines(30, dataset="one"), *lines(30, dataset="two", seed=1)]
+    study(examples, ["bleu-2"], resamples=10)  # modules are imported, tables cached
+    passed = modules_passed(lambda: study(examples, ["bleu-2", "length"], resamples=10))
+    counted = [name for name in passed if name.split(".")[1] in ("data", "analysis", "report")]
+    assert len(counted) <= 8, counted
+
+
+def test_progress_counts_every_scorer_and_baseline() -> None:
+    done: list[int] = []
+    results = study(lines(), ["length", "bleu-2"], progress=done.append)
+    run = [name for name, about in results.about.scorers.items() if about["kind"] != "oracle baseline"]
+    assert sum(done) == 60 * 4 and set(run) <= {"length", "bleu-2", "bleu-2/no-stop-words", "context-overlap"}
+    assert pick(results.estimates, scorer="length")
