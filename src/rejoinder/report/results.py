@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.estimates import rows
 from rejoinder.report.record import FORMAT_VERSION as FORMAT_VERSION
 from rejoinder.report.record import About as About
@@ -22,10 +23,20 @@ class Results(Record):
 
         Raises:
             MissingExtra: the library is not installed.
+            UsageError: the backend is unknown.
         """
-        from rejoinder.report.files import data_frame
+        if backend not in ("pandas", "polars"):
+            raise UsageError(f"backend is {backend!r}. Use 'pandas' or 'polars'")
+        try:
+            if backend == "polars":
+                import polars
 
-        return data_frame(rows(self.estimates), backend)
+                return polars.DataFrame(rows(self.estimates), infer_schema_length=None)
+            import pandas
+
+            return pandas.DataFrame.from_records(rows(self.estimates))
+        except ImportError as error:
+            raise MissingExtra(backend, "parquet" if backend == "polars" else backend, "A data frame") from error
 
     def save(self, *paths: str | Path, command_line: str = "") -> None:
         """Write the results to files: .html, .md, .tex, .csv, .json, or .jsonl for results of single lines.
