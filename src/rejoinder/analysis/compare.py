@@ -1,0 +1,317 @@
+"""`compare`: which of two systems is better by each scorer, and how sure that is."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rejoinder.analysis.compare_layout import cases_of, layout_of, verdict_of
+from rejoinder.analysis.differences import SIDES, Lines, Outcome, conversations_of, outcome
+from rejoinder.analysis.pairing import PairBy, pairing
+from rejoinder.data.columns import plain
+from rejoinder.data.examples import to_record
+from rejoinder.data.rated_lines import UNNAMED, title_of
+from rejoinder.data.read import examples_of
+from rejoinder.data.values import is_number, under
+from rejoinder.errors import DataError, UsageError, shown
+from rejoinder.estimates import LEVEL, NAN, Estimate, Verdict, decide, pick
+from rejoinder.example import Example, Given
+from rejoinder.report.results import About, Gate, Results
+from rejoinder.report.sentences import sentences
+from rejoinder.scorer import Advance, Card, Scorer, ScorerLike, Scores, ignore, run
+from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, listed, load_scorers
+from rejoinder.scoring.dialogue import as_rated
+from rejoinder.scoring.domain import domain_share, out_of_domain
+from rejoinder.scoring.explained import facts_warning
+from rejoinder.scoring.unscored import nothing_scored
+from rejoinder.scoring.withholding import INSTEAD
+from rejoinder.stats.resamples import Sampling
+from rejoinder.text.normalize import visible
+
+MIN_SCORED = 0.95
+"""The share of pairs, or of the replies of each side, that must have scores for a gate."""
+NO_VALUE = "(none)"
+"""The value of the `--by` column for lines without one."""
+SEVERAL = 1.25  # conversations of each user, on average, that are worth a warning
+_USERS = frozenset(f"{who}_id" for who in ("user", "customer", "visitor", "client", "account", "member", "contact"))
+Both = tuple[Sequence[Example], Sequence[Example]]
+Outside = dict[tuple[str, str], str]
+
+
+def compare(
+    a: Given,
+    b: Given,
+    scorers: Iterable[ScorerLike] | ScorerLike | None = None,
+    *,
+    pair_by: PairBy | None = None,
+    by: str | None = None,
+    fail_under: float | None = None,
+    min_scored: float = MIN_SCORED,
+    resamples: int = 1000,
+    seed: int = 0,
+    vectors: str | Path | None = None,
+    progress: Advance = ignore,
+) -> Results:
+    """Compare two systems: A, the old one, and B, the new one.
+
+    See `pairing` for which replies belong together. Several lines of one side in a pair count as their mean. Intervals
+    of pairs come from resampled contexts, p from exchanging A and B in random contexts. Without pairs, conversations
+    are resampled and dealt to A and B. Verdicts are adjusted for the number of scorers, those on values of a column for
+    the number of all of these (Holm). A scorer has no verdict if more than a tenth of its scored replies of either file
+    are out of its domain. An empty reply is the worst reply. References count only if both lines of a pair have some,
+    without pairs only if all lines have some.
+
+    Args:
+        a: lines of the first system, in any form that `examples_of` takes.
+        b: lines of the second.
+        scorers: names, folders of judges, scorer objects or functions, or one of them; None takes the bundled judge.
+        pair_by: "id", "context" or "none"; None decides by the lines.
+        by: a key of the lines; the systems are also compared for each of its values. Dots lead into objects.
+        fail_under: a gate: the lowest accepted difference, B - A in the scorer's direction, by the unfavourable end of
+            the interval. 0: no worse; -0.1: at most 0.1 worse.
+        min_scored: for the gate: the lowest accepted share of pairs with both scores, or of replies with one.
+        resamples: number of resamples and of permutations, 100 or more.
+        seed: 0 or more.
+        vectors: file of word vectors for scorers that need them; None takes the bundled ones.
+        progress: called during scoring with the number of examples done.
+
+    Raises:
+        DataError: a side is empty, an id occurs twice, there is no pair, or no line has the key `by`.
+        NothingScored: no scorer could compare anything.
+        UsageError: no scorer, or two of one name; a number is out of range; a gate for a scorer without a direction.
+    """
+    sampling = Sampling.checked(resamples, seed, least=100)
+    names = listed(DEFAULT if scorers is None else scorers)
+    keep = columns_of(names)
+    sides = examples_of(a, name="A", keep=keep), examples_of(b, name="B", keep=keep)
+    pairs = pairing(*sides, pair_by)
+    lines = Lines.of(sides, pairs, by or "", _values(sides, by))
+    loaded = load_scorers(names, vectors=vectors)
+    if not loaded:
+        raise UsageError("no scorer was named; a comparison needs at least one")
+    _require_gate(loaded, fail_under, min_scored)
+    scored = {name: _scored(scorer, lines, progress) for name, scorer in loaded.items()}
+    outcomes = [outcome(name, scorer.card, lines, scored[name], sampling) for name, scorer in loaded.items()]
+    if not any(one.estimates[0].known for one in outcomes):
+        raise nothing_scored(f"{outcomes[0].name}: {outcomes[0].estimates[0].reason}")
+    outside = _outside(loaded, lines, outcomes)
+    estimates = _decided(outcomes, outside)
+    gate = None
+    if fail_under is not None:
+        gate = _gate(
+            lines, outcomes, pick(estimates, group="", statistic="difference"), outside, fail_under, min_scored
+        )
+    titles = tuple(title_of(UNNAMED, side) for side in sides)
+    options = {"a": titles[0], "b": titles[1], "pair_by": pairs.by, "why": pairs.why, "by": by}
+    options |= {"fail_under": fail_under, "min_scored": min_scored, "resamples": resamples, "seed": seed}
+    fitted = fitted_on(names, [example.dataset for side in sides for example in side])
+    about = _about(lines, outcomes, outside, fitted, options)
+    unjudged = [name for name, group in outside if not group]
+    facts = {"lines": lines, "about": about, "estimates": estimates, "outcomes": outcomes, "outside": outside}
+    cases = cases_of(lines, outcomes, outside)
+    return Results(
+        command="compare",
+        estimates=estimates,
+        answer=sentences("analysis", "compare", instead=INSTEAD, unjudged=unjudged, verdict_of=verdict_of, **facts),
+        warnings=sentences(
+            "analysis",
+            "compare_warnings",
+            unchecked=facts_warning(loaded),
+            users=_users(lines),
+            notes=_notes([one for one in outcomes if one.name not in unjudged]),
+            **facts,
+        ),
+        cases=cases,
+        about=about,
+        gate=gate,
+        layout=layout_of(lines, outcomes, estimates, about, cases),
+    )
+
+
+# reading and scoring
+
+
+def _values(sides: Both, by: str | None) -> tuple[list[str], list[str]]:
+    """Return the value of a key of every line; "" without a key.
+
+    Raises:
+        DataError: no line has the key.
+    """
+    first, second = ([_value(example, by) if by else "" for example in side] for side in sides)
+    if by and {*first, *second} == {NO_VALUE}:
+        keys = sorted({key for side in sides for example in side[:100] for key in example.extra})
+        raise DataError(f'no line has "{by}"', f"Name one of {', '.join(keys)}" if keys else "Leave it out")
+    return first, second
+
+
+def _value(example: Example, name: str) -> str:
+    """Return the value of a key as text; dots lead into objects."""
+    value: Any = under(to_record(example), name)
+    if value is None or value == "":
+        return NO_VALUE
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _scored(scorer: Scorer, lines: Lines, progress: Advance) -> tuple[Scores, Scores]:
+    """Return the scores of both sides, with references only where both sides have them."""
+    bare = _comparable(lines, scorer.card)
+    either = as_rated(scorer, [*bare[0], *bare[1]])
+    return run(either, bare[0], progress=progress), run(either, bare[1], progress=progress)
+
+
+def _comparable(lines: Lines, card: Card) -> Both:
+    """Return the lines, without references if those of the other side have none: they would raise the scores."""
+    sides = list(lines.sides[0]), list(lines.sides[1])
+    if not lines.pairs.paired:
+        keep = "reference" in card.needs or all(_has_reference(example) for side in sides for example in side)
+        return sides if keep else tuple([replace(example, references=()) for example in side] for side in sides)
+    for places in zip(lines.pairs.a, lines.pairs.b, strict=True):
+        pair = [(side, place) for side, own in zip(sides, places, strict=True) for place in own]
+        if not all(_has_reference(side[place]) for side, place in pair):
+            for side, place in pair:
+                side[place] = replace(side[place], references=())
+    return sides
+
+
+def _has_reference(example: Example) -> bool:
+    """Return whether there is a reference that is not blank."""
+    return any(map(visible, example.references))
+
+
+# verdicts
+
+
+def _outside(scorers: Mapping[str, Scorer], lines: Lines, outcomes: Sequence[Outcome]) -> Outside:
+    """Return why scorers cannot judge the replies of a side, by scorer and value of the column ("" for all lines)."""
+    reasons: Outside = {}
+    for one in outcomes:
+        scorer = scorers[one.name]
+        shares = [domain_share(one.scores[n], scorer, whose=f" of {SIDES[n]}") for n in (0, 1)]
+        whole = reasons[one.name, ""] = out_of_domain(one.name, scorer.card, *shares)
+        for group in {estimate.group for estimate in one.estimates} - {""}:
+            rows = [[row for row, value in enumerate(values) if value == group] for values in lines.values]
+            parts = [domain_share(one.scores[n], scorer, rows[n], whose=f" of {SIDES[n]}") for n in (0, 1)]
+            reasons[one.name, group] = whole or out_of_domain(one.name, scorer.card, *parts)
+    return {place: reason for place, reason in reasons.items() if reason}
+
+
+def _decided(outcomes: Sequence[Outcome], outside: Outside) -> tuple[Estimate, ...]:
+    """Return all estimates with verdicts: one family of tests for the scorers, one for all values of the column."""
+    estimates = [estimate for one in outcomes for estimate in one.estimates]
+    differences = pick(estimates, statistic="difference")
+    decided: dict[tuple[str, str], Estimate] = {}
+    for family in ([one for one in differences if not one.group], [one for one in differences if one.group]):
+        for estimate in decide(family, [NAN if (one.scorer, one.group) in outside else one.p for one in family]):
+            open_question = estimate.verdict is Verdict.INCONCLUSIVE and not estimate.p < LEVEL
+            needed = estimate.needed if open_question else None
+            decided[estimate.scorer, estimate.group] = replace(estimate, needed=needed)
+    chosen = (decided[one.scorer, one.group] if one.statistic == "difference" else one for one in estimates)
+    return tuple(
+        replace(one, verdict=Verdict.OUT_OF_DOMAIN, needed=None) if (one.scorer, one.group) in outside else one
+        for one in chosen
+    )
+
+
+def _require_gate(scorers: Mapping[str, Scorer], fail_under: object, min_scored: object) -> None:
+    """Raise `UsageError` for numbers that no gate can have, and for scorers without a direction."""
+    if not (is_number(min_scored) and 0 <= min_scored <= 1):  # type: ignore[operator]
+        raise UsageError(f"min_scored is {shown(min_scored)}, expected a number from 0 to 1")
+    if fail_under is None:
+        return
+    if not is_number(fail_under):
+        raise UsageError(f"fail_under is {shown(fail_under)}, expected a finite number")
+    if vague := [name for name, scorer in scorers.items() if scorer.card.higher_is_better is None]:
+        raise UsageError(f"{', '.join(vague)} claims no direction, so it has no gate. Leave it out")
+
+
+def _gate(
+    lines: Lines,
+    outcomes: Sequence[Outcome],
+    differences: Sequence[Estimate],
+    outside: Outside,
+    fail_under: float,
+    min_scored: float,
+) -> Gate:
+    """Return whether by every scorer the difference is at least `fail_under`, by the unfavourable end of its interval.
+
+    A reply of A without a partner counts as a pair without scores: a system that leaves questions out gains nothing.
+    """
+    few, low = [], []
+    for one, difference in zip(outcomes, differences, strict=True):
+        counts = [("pairs", difference.n, len(lines.pairs.a) + lines.pairs.only_a)]
+        if not lines.pairs.paired:
+            means = pick(one.estimates, statistic="mean score", group="")
+            sizes = map(len, lines.sides)
+            counts = [(f"replies of {mean.system}", mean.n, of) for mean, of in zip(means, sizes, strict=True)]
+        few += [(one.name, what, n, of) for what, n, of in counts if n < min_scored * of]
+        least = difference.low if one.card.higher_is_better else -difference.high
+        if not least >= fail_under and (one.name, "") not in outside:
+            low.append((one.name, least))
+    unjudged = [reason for (_, group), reason in outside.items() if not group]
+    facts = {"few": few, "low": low, "unjudged": unjudged, "fail_under": fail_under, "min_scored": min_scored}
+    passed = not few and not low and not unjudged
+    return Gate(passed, " ".join(sentences("analysis", "compare_gate", passed=passed, instead=INSTEAD, **facts)))
+
+
+# what is known of the comparison
+
+
+def _about(
+    lines: Lines,
+    outcomes: Sequence[Outcome],
+    outside: Outside,
+    fitted: Mapping[str, Sequence[str]],
+    options: Mapping[str, Any],
+) -> About:
+    """Return the facts about data and scorers."""
+    empty = [sum(line.unanswered and not line.is_dialogue for line in side) for side in lines.sides]
+    scorers = {
+        one.name: {
+            "kind": one.card.kind,
+            "asked": True,
+            "higher_is_better": one.card.higher_is_better,
+            "signature": one.scores[0].signature.fields,
+            "warnings": {side: dict(scores.warning_counts) for side, scores in zip(SIDES, one.scores, strict=True)},
+            "unscored": one.estimates[0].unscored,
+            "worst": None if math.isnan(one.filled.worst) else one.filled.worst,
+            "empty_left_out": one.spared,
+            "values_left_out": list(one.left_out),
+            "out_of_domain": outside.get((one.name, ""), ""),
+            "fitted": list(fitted.get(one.name, ())),
+        }
+        for one in outcomes
+    }
+    pairs = lines.pairs
+    counts = {"pairs": len(pairs.a), "only_a": pairs.only_a, "only_b": pairs.only_b, "differing": pairs.differing}
+    counts |= {"replies": [*map(len, lines.sides)], "empty": empty}
+    return About(scorers=scorers, options=options, counts=counts)
+
+
+def _notes(outcomes: Sequence[Outcome]) -> list[tuple[int, int, str, str, list[str]]]:
+    """Return count, replies, side, warning and scorers of each warning about replies, the most frequent first."""
+    notes: dict[tuple[str, int, str, int], list[str]] = {}
+    for which, side in enumerate(SIDES):
+        for one in outcomes:
+            for warning, count in one.scores[which].warning_counts.items():
+                notes.setdefault((side, -count, warning, len(one.scores[which].values)), []).append(one.name)
+    return [(-count, replies, side, warning, names) for (side, count, warning, replies), names in sorted(notes.items())]
+
+
+def _users(lines: Lines) -> tuple[int, int, str] | None:
+    """Return conversations, users and key if users have several conversations each, which are not independent.
+
+    A key such as `user_id` names users if it has five values or more on each side: the account of a tester does not.
+    """
+    if lines.pairs.paired:
+        return None
+    for key in dict.fromkeys(key for side in lines.sides for key in side[0].extra if plain(key) in _USERS):
+        known = [[line for line in side if line.extra.get(key) not in (None, "")] for side in lines.sides]
+        users = [len({str(line.extra[key]) for line in side}) for side in known]
+        talks = [len(set(conversations_of(side))) for side in known]
+        if min(users) >= 5 and sum(talks) >= SEVERAL * sum(users):
+            return sum(talks), sum(users), key
+    return None
