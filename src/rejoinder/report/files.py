@@ -17,14 +17,14 @@ LINES = ".jsonl"
 COLUMNS = list(Estimate.__dataclass_fields__)
 
 
-def csv_text(results: Results, command_line: str = "") -> str:
+def csv_text(results: Results, _: str = "") -> str:
     """Return a row for each estimate, the same columns for every command."""
     out = io.StringIO()
     write_csv(rows(results.estimates), COLUMNS, out)
     return out.getvalue()
 
 
-def json_text(results: Results, command_line: str = "") -> str:
+def json_text(results: Results, _: str = "") -> str:
     """Return everything as one JSON value."""
     return results.to_json()
 

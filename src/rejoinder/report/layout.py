@@ -51,11 +51,12 @@ class Case(NamedTuple):
 
 
 class Prose(NamedTuple):
-    """Paragraphs, or the points of a list."""
+    """Paragraphs, or the points of a list; `marked` ones are our own Markdown."""
 
     sentences: Sequence[str]
     title: str = ""
     listed: bool = False
+    marked: bool = False
 
 
 class Cases(NamedTuple):

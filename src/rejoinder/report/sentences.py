@@ -20,8 +20,12 @@ def _environment(package: str) -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader(f"rejoinder.{package}", "answers")
-    environment = Environment(  # noqa: S701 - these are plain sentences; the renderers escape them
-        loader=loader, autoescape=False, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+    environment = Environment(
+        loader=loader,
+        autoescape=False,  # noqa: S701 - these are plain sentences; the renderers escape them
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
     )
     environment.filters |= {name: getattr(written, name) for name in FILTERS} | {"p": written.p_value}
     environment.globals |= {"one": one, "pick": pick}

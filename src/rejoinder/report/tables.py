@@ -120,9 +120,7 @@ def pivot(
     return Table(title, header, tuple(body), caption, spare, tuple(notes))
 
 
-def table(
-    header: Sequence[str], rows: Iterable[Sequence[str | Cell]], *, title: str = "", caption: str = ""
-) -> Table:
+def table(header: Sequence[str], rows: Iterable[Sequence[str | Cell]], *, title: str = "", caption: str = "") -> Table:
     """Return a table of plain texts."""
     body = tuple(tuple(cell if isinstance(cell, Cell) else Cell(one_line(cell)) for cell in row) for row in rows)
     return Table(title, tuple(header), body, caption)

@@ -26,6 +26,7 @@ _HERE = "\0"  # where a signature may be broken that is longer than a line
 _INTERVAL = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)\]")  # is kept together
 _HANG = re.compile(r" *(\S+(?: \S+)? {2,})?")
 
+
 def terminal(results: Results, width: int, *, every: bool = False) -> str:
     """Return the answer, the warnings and the short tables; with `every` all tables.
 

@@ -1,0 +1,110 @@
+"""Results as one HTML page that works offline, without scripts and on a phone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from rejoinder.report.charts import NARROW, WIDE, inline_svg
+from rejoinder.report.layout import Cases, Chart, Prose
+from rejoinder.report.made import Made, made
+from rejoinder.report.tables import Table
+from rejoinder.text.normalize import escape_controls
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    from rejoinder.report.results import Results
+
+_PROSE = 40  # characters of a cell that is prose
+
+
+def html(results: Results, command_line: str = "") -> str:
+    """Return the page of `results`."""
+    layout = results.layout
+    return page(
+        "page",
+        title=layout.title or f"rejoinder {results.command}",
+        made=made(results, command_line),
+        results=results,
+        layout=layout,
+        parts=[section for section in layout.sections if any(section.blocks)],
+    )
+
+
+def page(template: str, *, script: str = "", title: str, made: Made, **facts: Any) -> str:
+    """Return a page made by a template that extends `base.html.jinja`, with our style sheet and charts.
+
+    Its content security policy allows nothing but its own style sheet and the scripts of this package, by their hashes.
+    A template fills the blocks `header` and `main`. It can use the macros of `blocks.html.jinja`, among them
+    `show(block, title)` for any block of a layout.
+
+    Args:
+        template: name of the file in the folder `templates`, without `.html.jinja`.
+        script: name of a second script in that folder, such as "scores.js"; empty without one.
+        title: of the page.
+        made: how the numbers were computed.
+        facts: what else the template uses.
+    """
+    scripts = [_file("page.js"), *([_file(script)] if script else [])]
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
+    text = _environment().get_template(f"{template}.html.jinja").render(
+        title=title, made=made, style=_file("page.css"), scripts=scripts, hashes=hashes, **facts
+    )  # fmt: skip
+    return escape_controls(text)
+
+
+def fragment(results: Results) -> str:
+    """Return the answer, the warnings and the tables for a notebook."""
+    text = _environment().get_template("fragment.html.jinja").render(results=results, tables=results.layout.tables)
+    return escape_controls(text)
+
+
+def _file(name: str) -> str:
+    """Return a file of the folder `templates`."""
+    return files("rejoinder.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    """Return the environment of the templates."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    pages = Environment(
+        loader=PackageLoader("rejoinder.report", "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )  # fmt: skip
+    kinds = {"table": Table, "prose": Prose, "chart": Chart, "cases": Cases}
+    pages.tests |= {name: lambda block, kind=kind: isinstance(block, kind) for name, kind in kinds.items()}
+    pages.tests["wordy"] = lambda cell: len(cell.text) > _PROSE
+    pages.filters |= {"kept": _kept, "drawn": _drawn, "marked": _marked}
+    return pages
+
+
+def _drawn(chart: Chart) -> Markup:
+    """Return a chart as SVG for a page and, where it is drawn differently there, for a phone."""
+    from markupsafe import Markup
+
+    wide, narrow = chart.draw(WIDE), chart.draw(NARROW)
+    if wide.get_figwidth() == narrow.get_figwidth():
+        return Markup(inline_svg(wide, chart.label, chart.name))  # noqa: S704 - our own SVG
+    both = (inline_svg(figure, chart.label, f"{chart.name} {figure.get_figwidth()}") for figure in (wide, narrow))
+    return Markup('<div class="wide">{}</div><div class="narrow">{}</div>').format(*map(Markup, both))
+
+
+def _marked(text: str) -> Markup:
+    """Return our own Markdown as HTML."""
+    from markdown_it import MarkdownIt
+    from markupsafe import Markup
+
+    return Markup(MarkdownIt("commonmark", {"html": False}).renderInline(text))  # noqa: S704 - it escapes elements
+
+
+def _kept(text: str) -> str:
+    """Return `text` with intervals and percentages kept on one line."""
+    return re.sub(r"(?<=\d) (?=%)|(?<=\[low,) (?=high\])|(?<=[\d,]) (?=-?[\d.]+\])|(?<=\d) (?=\[)", "\u00a0", text)
