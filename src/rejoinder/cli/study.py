@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rejoinder.cli.common import (
+    AUTO,
     AsJson,
     Files,
     OnError,
@@ -18,6 +19,7 @@ from rejoinder.cli.common import (
     ScorerNames,
     Seed,
     Vectors,
+    Workers,
     progress,
     reporting,
     tell,
@@ -77,6 +79,7 @@ def command(
     columns: Columns = None,
     input_format: InputFormat = None,
     turns: TurnsFlag = Turns.LAST,
+    count: Workers = AUTO,
     ray: OnRay = None,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
@@ -108,7 +111,7 @@ def command(
         "leave_one_out": leave_one_out,
         "scale": scale,
     }
-    with workers(ray) as given["workers"]:
+    with workers(count, ray) as given["workers"]:
         found = _of_pairs(pairs, scorers or None, given) if pairs else _of_ratings(examples, scorers or None, given)
     reading = typed(columns, input_format, turns, on_error)
     for path in out or []:

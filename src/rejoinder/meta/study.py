@@ -34,7 +34,7 @@ from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import DEFAULT, ScorerChoice, choose_scorers, columns_of, listed, load_scorers
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.scoring.explained import facts_warning
-from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
+from rejoinder.scoring.workers import Count, Workers, asked_of, scored
 from rejoinder.scoring.unscored import nothing_scored, unread
 from rejoinder.stats.resamples import Sampling
 
@@ -48,7 +48,7 @@ def study(
     seed: int = 0,
     vectors: str | Path | None = None,
     drop_copies: bool = False,
-    workers: Workers | None = None,
+    workers: Workers | Count = 1,
     advance: Advance = ignore,
 ) -> Study:
     """The agreement of each scorer with people: Pearson, Spearman and Kendall with 95 % intervals.
@@ -71,7 +71,7 @@ def study(
         seed: seed of the resampling, 0 or more.
         vectors: file of word vectors for scorers that need them; None takes those in the box.
         drop_copies: leave out responses that equal one of their references word for word.
-        workers: other processes that score, where scorers are named (`streams.on_ray`); None scores here.
+        workers: how many processes score, or "auto"; see `rejoinder.scoring.workers`.
         advance: called during scoring with the number of examples done, `len(examples)` in all for each scorer.
 
     Raises:
@@ -98,7 +98,7 @@ def full_study(
     vectors: str | Path | None = None,
     drop_copies: bool = False,
     leave_one_out: bool | str | AnyLearner = False,
-    workers: Workers | None = None,
+    workers: Workers | Count = 1,
     advance: Advance = ignore,
 ) -> FullStudy:
     """The study of `scorers`, beside them the trivial baselines, and for each data set what its figures rest on.
@@ -295,7 +295,7 @@ def _scores_of(
     examples: Sequence[Example],
     scorers: list[ScorerLike] | Mapping[str, Scores] | None,
     vectors: str | Path | None,
-    workers: Workers | None,
+    workers: Workers | Count,
     advance: Advance,
 ) -> _Scored:
     """The scores of all examples by scorer, worked out unless given.
@@ -309,8 +309,7 @@ def _scores_of(
         choice = choose_scorers(scorers, [example.dataset for example in examples])
         loaded = load_scorers(choice.scorers, vectors=vectors)
         loaded = {name: as_rated(scorer, examples) for name, scorer in loaded.items()}
-        far = elsewhere(workers, asked_of(choice.scorers, vectors, examples), loaded) if workers else None
-        found = scored(loaded, examples, far, advance)
+        found = scored(loaded, examples, asked_of(choice.scorers, vectors, examples), workers, advance)
     if not found:
         raise UsageError("no scorer was named; a study needs at least one")
     for name, scores in found.items():
