@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.version import __version__
 
 if TYPE_CHECKING:
+    from rejoinder.analysis.compare import compare
     from rejoinder.annotation.collected import load_study
     from rejoinder.annotation.study import annotate
     from rejoinder.auditing.attack import Attack
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from rejoinder.improve.reranking import rerank
     from rejoinder.improve.reward import reward
     from rejoinder.judges.train import train_judge
-    from rejoinder.meta.compare import compare
     from rejoinder.meta.estimate import estimate
     from rejoinder.meta.fitting import fit
     from rejoinder.meta.next_lines import next_lines
@@ -62,7 +62,7 @@ _MODULES = {
     "improve.reranking": "rerank",
     "improve.reward": "reward",
     "judges.train": "train_judge",
-    "meta.compare": "compare",
+    "analysis.compare": "compare",
     "meta.estimate": "estimate",
     "meta.fitting": "fit",
     "meta.next_lines": "next_lines",

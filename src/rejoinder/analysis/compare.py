@@ -22,13 +22,14 @@ from rejoinder.estimates import LEVEL, NAN, Estimate, Verdict, decide, pick
 from rejoinder.example import Example, Given
 from rejoinder.report.results import About, Gate, Results
 from rejoinder.report.sentences import sentences
-from rejoinder.scorer import Advance, Card, Scorer, ScorerLike, Scores, ignore, run
+from rejoinder.scorer import Advance, Card, Scorer, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, listed, load_scorers
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.scoring.withholding import INSTEAD
+from rejoinder.scoring.workers import Count, Workers, asked_of, opened, scored
 from rejoinder.stats.resamples import Sampling
 from rejoinder.text.normalize import visible
 
@@ -54,6 +55,7 @@ def compare(
     resamples: int = 1000,
     seed: int = 0,
     vectors: str | Path | None = None,
+    workers: Workers | Count = 1,
     progress: Advance = ignore,
 ) -> Results:
     """Compare two systems: A, the old one, and B, the new one.
@@ -77,6 +79,7 @@ def compare(
         resamples: number of resamples and of permutations, 100 or more.
         seed: 0 or more.
         vectors: file of word vectors for scorers that need them; None takes the bundled ones.
+        workers: how many processes score, or "auto".
         progress: called during scoring with the number of examples done.
 
     Raises:
@@ -94,8 +97,11 @@ def compare(
     if not loaded:
         raise UsageError("no scorer was named; a comparison needs at least one")
     _require_gate(loaded, fail_under, min_scored)
-    scored = {name: _scored(scorer, lines, progress) for name, scorer in loaded.items()}
-    outcomes = [outcome(name, scorer.card, lines, scored[name], sampling) for name, scorer in loaded.items()]
+    outcomes = []
+    with opened(workers) as pool:
+        for given, (name, scorer) in zip(names, loaded.items(), strict=True):
+            scores = _scored(given, name, scorer, lines, (vectors, pool, progress))
+            outcomes.append(outcome(name, scorer.card, lines, scores, sampling))
     if not any(one.estimates[0].known for one in outcomes):
         raise nothing_scored(f"{outcomes[0].name}: {outcomes[0].estimates[0].reason}")
     outside = _outside(loaded, lines, outcomes)
@@ -106,8 +112,8 @@ def compare(
             lines, outcomes, pick(estimates, group="", statistic="difference"), outside, fail_under, min_scored
         )
     titles = tuple(title_of(UNNAMED, side) for side in sides)
-    options = {"a": titles[0], "b": titles[1], "pair_by": pairs.by, "why": pairs.why, "by": by}
-    options |= {"fail_under": fail_under, "min_scored": min_scored, "resamples": resamples, "seed": seed}
+    options: dict[str, Any] = {"files": titles, "a": titles[0], "b": titles[1], "pair_by": pairs.by, "why": pairs.why}
+    options |= {"by": by, "fail_under": fail_under, "min_scored": min_scored, "resamples": resamples, "seed": seed}
     fitted = fitted_on(names, [example.dataset for side in sides for example in side])
     about = _about(lines, outcomes, outside, fitted, options)
     unjudged = [name for name, group in outside if not group]
@@ -156,19 +162,26 @@ def _value(example: Example, name: str) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _scored(scorer: Scorer, lines: Lines, progress: Advance) -> tuple[Scores, Scores]:
+def _scored(
+    given: ScorerLike, name: str, scorer: Scorer, lines: Lines, how: tuple[str | Path | None, Workers, Advance]
+) -> tuple[Scores, Scores]:
     """Return the scores of both sides, with references only where both sides have them."""
+    vectors, pool, progress = how
     bare = _comparable(lines, scorer.card)
-    either = as_rated(scorer, [*bare[0], *bare[1]])
-    return run(either, bare[0], progress=progress), run(either, bare[1], progress=progress)
+    both = [*bare[0], *bare[1]]
+    asked, either = asked_of([given], vectors, both), {name: as_rated(scorer, both)}
+    first, second = (scored(either, side, asked, pool, progress)[name] for side in bare)
+    return first, second
 
 
 def _comparable(lines: Lines, card: Card) -> Both:
     """Return the lines, without references if those of the other side have none: they would raise the scores."""
     sides = list(lines.sides[0]), list(lines.sides[1])
     if not lines.pairs.paired:
-        keep = "reference" in card.needs or all(_has_reference(example) for side in sides for example in side)
-        return sides if keep else tuple([replace(example, references=()) for example in side] for side in sides)
+        if "reference" in card.needs or all(_has_reference(example) for side in sides for example in side):
+            return sides
+        first, second = ([replace(example, references=()) for example in side] for side in sides)
+        return first, second
     for places in zip(lines.pairs.a, lines.pairs.b, strict=True):
         pair = [(side, place) for side, own in zip(sides, places, strict=True) for place in own]
         if not all(_has_reference(side[place]) for side, place in pair):
@@ -286,7 +299,12 @@ def _about(
         for one in outcomes
     }
     pairs = lines.pairs
-    counts = {"pairs": len(pairs.a), "only_a": pairs.only_a, "only_b": pairs.only_b, "differing": pairs.differing}
+    counts: dict[str, Any] = {
+        "pairs": len(pairs.a),
+        "only_a": pairs.only_a,
+        "only_b": pairs.only_b,
+        "differing": pairs.differing,
+    }
     counts |= {"replies": [*map(len, lines.sides)], "empty": empty}
     return About(scorers=scorers, options=options, counts=counts)
 

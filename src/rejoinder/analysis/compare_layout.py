@@ -10,14 +10,15 @@ import numpy as np
 
 from rejoinder.analysis.differences import Lines, Outcome, mean_of
 from rejoinder.estimates import Estimate, Verdict, one, pick, plain
-from rejoinder.report.layout import Case, Cases, KeyFigure, Layout, Prose, Section
+from rejoinder.report.charts import intervals
+from rejoinder.report.layout import Case, Cases, Chart, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About
 from rejoinder.report.sentences import sentences
 from rejoinder.report.tables import Column, Table, pivot
 from rejoinder.report.written import DASH, count, interval, number, p_value, percent, pluralize, rounded
 
 MOST_CASES = 20
-_BRIEF_CASES = 3
+_BRIEF_CASES, _MOST_ROWS = 3, 40
 
 
 def layout_of(
@@ -35,6 +36,7 @@ def layout_of(
     return Layout(
         title=f"Is B better than A? {names}",
         keys=_keys(lines, pick(estimates, group="")),
+        chart=_chart(estimates, several=len(outcomes) > 1),
         sections=[
             Section("By scorer", [whole]),
             *([Section(f"By {lines.by}", strata)] if any(strata) else []),
@@ -121,6 +123,19 @@ def _keys(lines: Lines, estimates: Sequence[Estimate]) -> list[KeyFigure]:
     ]
 
 
+def _chart(estimates: Sequence[Estimate], *, several: bool) -> Chart | None:
+    """Return how often B wins, by scorer and value of the column."""
+    wins = [rate for rate in pick(estimates, statistic="win rate") if rate.verdict is not Verdict.OUT_OF_DOMAIN]
+
+    def row(rate: Estimate) -> str:
+        return (f"{rate.group} ({rate.scorer})" if several else rate.group) if rate.group else rate.scorer
+
+    caption = "How often a reply of B beats one of A, ties counted half. In the middle neither wins."
+    return intervals(
+        "wins", wins[:_MOST_ROWS], row=row, null=0.5, scale=(0, 1), write=percent, xlabel="B wins", caption=caption
+    )
+
+
 # which replies got worse
 
 
@@ -141,8 +156,9 @@ def _worst(lines: Lines, outcome: Outcome) -> list[Case]:
         for scores, places in zip((outcome.filled.a, outcome.filled.b), lines.places, strict=True)
     )
     paired = lines.pairs.paired
-    loss = sign * (second - first) if paired else np.where(outcome.filled.empty_b, -np.inf, sign * second)
-    order = [n for n in np.argsort(loss, kind="stable").tolist() if loss[n] < (0 if paired else np.inf)]
+    gains = second - first if paired else np.where(outcome.filled.empty_b, -sign * np.inf, second)
+    losses: list[float] = (sign * gains).tolist()
+    order = sorted((n for n, loss in enumerate(losses) if loss < (0 if paired else np.inf)), key=losses.__getitem__)
     texts = {n: lines.sides[1][lines.places[1][n][0]].response.strip() for n in order}
     times = Counter(texts.values())
     chosen: dict[str, int] = {}
@@ -202,5 +218,5 @@ def _rows(lines: Lines, outcomes: Sequence[Outcome]) -> Iterator[dict[str, Any]]
                 **({"group": lines.values[which][place]} if lines.by else {}),
                 "context": list(line.context),
                 "response": line.response,
-                "scores": {one.name: plain(float(one.filled[which][place])) for one in outcomes},
+                "scores": {one.name: plain(float((one.filled.a, one.filled.b)[which][place])) for one in outcomes},
             }

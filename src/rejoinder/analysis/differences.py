@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -262,7 +263,7 @@ def _measured(lines: Lines, a: _Side, b: _Side, sign: int, sampling: Sampling) -
     gap = replace(
         gap, statistic="difference", seed=sampling.seed if drawn else None, method=_method(lines, sampling, drawn=drawn)
     )
-    about = {"system": "B", "versus": "A", "n": gap.n, "contexts": gap.contexts}
+    about: dict[str, Any] = {"system": "B", "versus": "A", "n": gap.n, "contexts": gap.contexts}
     rates = f"share of {'pairs' if lines.pairs.paired else 'pairs of a reply of A and one of B'}; a tie counts half"
     wins = estimate_of(win, **about, statistic="win rate", method=f"{rates}; Wilson interval over {lines.cluster}s")
     losses = replace(wins, statistic="loss rate", value=1 - wins.value, low=1 - wins.high, high=1 - wins.low)

@@ -109,11 +109,11 @@ def _pairs(a: Sequence[Example], b: Sequence[Example], by: PairBy, key: Callable
     """Return the pairs of lines with the same key."""
     first, second = _places(a, key), _places(b, key)
     shared = [name for name in first if name in second]
-    places = [[side[name] for name in shared] for side in (first, second)]
-    only = [len(side) - sum(map(len, own)) for side, own in zip((a, b), places, strict=True)]
-    turns = [(_asked(a[one[0]]), _asked(b[other[0]])) for one, other in zip(*places, strict=True)]
+    of_a, of_b = ([side[name] for name in shared] for side in (first, second))
+    turns = [(_asked(a[one[0]]), _asked(b[other[0]])) for one, other in zip(of_a, of_b, strict=True)]
     differing = sum(one != other or not one for one, other in turns)
-    return Pairing(by, *places, *only, differing)
+    only_a, only_b = len(a) - sum(map(len, of_a)), len(b) - sum(map(len, of_b))
+    return Pairing(by, of_a, of_b, only_a, only_b, differing)
 
 
 def _places(side: Sequence[Example], key: Callable[[Example], Key | None]) -> dict[Key, list[int]]:

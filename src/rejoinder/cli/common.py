@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rejoinder.cli.places import Reads, in_scorer
+from rejoinder.cli.places import Reads, Writes, in_scorer
 from rejoinder.cli.terminal import escaped_streams, unescaped
 from rejoinder.data.files import OnError as ReportError
 from rejoinder.data.read import raise_error
@@ -93,6 +93,11 @@ Workers = Annotated[
         help="Processes that score: a number; or auto, one for each core where that pays.",
         metavar="N|auto",
     ),
+]
+Figures = Annotated[
+    Path | None,
+    typer.Option("--figures", help="Draw the charts into this folder as SVG, PNG and PDF.", metavar="DIR"),
+    Writes(),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Decides every random choice.")]
 

@@ -17,7 +17,6 @@ from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.shared_ids import refuse_again
 from rejoinder.judges.answers import is_judge
 from rejoinder.meta.agreement import most_frequent
-from rejoinder.meta.comparison import MIN_SCORED
 from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.meta.worst import with_the_worst
 from rejoinder.scorer import FloatArray, Scorer, ScorerLike, Scores, Signature, run
@@ -28,6 +27,7 @@ from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.permutation import cluster_means
 from rejoinder.stats.resamples import IntArray, Sampling, mean_of_independent
 
+MIN_SCORED = 0.95
 FEWEST = 5  # contexts that are resampled: of four, all means that can be drawn hold the truth in 88 % of cases only
 
 Verdict = Literal["passes", "fails", "cannot tell", "out of domain"]
