@@ -165,7 +165,9 @@ def _worst(lines: Lines, outcome: Outcome) -> list[Case]:
     for n in order:
         chosen.setdefault(texts[n], n)
     return [
-        _case(lines, outcome.name, n, [float(first[n])] * paired + [float(second[n])], times[text])
+        _case(
+            lines, outcome.name, n, [float(side[n]) for side in ((first, second) if paired else (second,))], times[text]
+        )
         for text, n in list(chosen.items())[:MOST_CASES]
     ]
 

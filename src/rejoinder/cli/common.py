@@ -242,7 +242,7 @@ def require_places(out: list[Path] | None, figures: Path | None = None, *, lines
 
     for path in out or []:
         require_writable(path, lines=lines)
-    if figures is not None:
+    if figures is not None and not figures.is_dir():
         require_place(figures)
 
 
