@@ -30,6 +30,7 @@ PLAIN = {
     ("audit", "family"),
     ("train", "kind"),
     ("compare", "by"),
+    ("compare", "count"),
     ("ratings", "dimension"),
     ("annotate", "database"),
     ("annotate", "host"),

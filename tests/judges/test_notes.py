@@ -222,14 +222,14 @@ def test_compare_counts_notes_for_each_side(run: Run, tmp_path: Path) -> None:
     for name, share in (("a", 0), ("b", 12)):
         rejoinder.write(foreign(share), tmp_path / f"{name}.jsonl")
     ran = run("compare", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--resamples", 100)
-    assert '12 of 120 replies of B are noted as "not English" (rejoinder).' in ran.words
-    assert '"not English"' not in ran.words.replace('replies of B are noted as "not English"', "")
+    assert '12 of 120 replies of B have the warning "not English" (rejoinder).' in ran.words
+    assert ran.words.count('"not English"') == 1
     found = json.loads(run("compare", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--json").out)
     counted = {
         side: {note: n for note, n in notes.items() if note not in (UNLIKE, OUT_OF_DOMAIN)}
-        for side, notes in found["notes"]["rejoinder"].items()
+        for side, notes in found["scorers"]["rejoinder"]["warnings"].items()
     }
-    assert counted == {"a": {}, "b": {"not English": 12}}
+    assert counted == {"A": {}, "B": {"not English": 12}}
 
 
 @pytest.mark.parametrize("out", [None, "page.html", "page.md", "study.json"])

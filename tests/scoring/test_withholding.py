@@ -319,7 +319,7 @@ HALF_RATED = [replace(one, quality={}, scales={}) if row % 2 else one for row, o
     "analysis",
     [
         lambda scorer: rejoinder.study(SCALED, [scorer], resamples=100).agreements,
-        lambda scorer: rejoinder.compare(SCALED, SCALED[::-1], scorer, resamples=100).contrasts,
+        lambda scorer: rejoinder.compare(SCALED, SCALED[::-1], scorer, resamples=100).estimates,
         lambda scorer: rejoinder.estimate(HALF_RATED, scorer=scorer).answer,
         lambda scorer: rejoinder.next_lines(HALF_RATED, 5, scorer=scorer),
         lambda scorer: rejoinder.audit(SCALED, scorer, families=["empty"], limit=5),
