@@ -454,7 +454,7 @@ def test_a_gate_asks_for_a_difference_by_the_unfavourable_end() -> None:
     assert passes(-high, Worth(higher=False)) and not passes(-high + 1e-9, Worth(higher=False))
     few = compare(side([1, 2]), side([5, 6]), [Worth()], fail_under=-100).gate
     assert few and not few.passed and "worth has no interval" in few.text
-    with pytest.raises(UsageError, match=r"^worth claims no direction, so it has no gate. Leave it out$"):
+    with pytest.raises(UsageError, match=r"^worth claims no direction, so it has no gate. Name other scorers$"):
         compare(a, b, [Worth(higher=None)], fail_under=0)
     for number in (math.nan, math.inf, "0"):
         with pytest.raises(UsageError, match="^fail_under is "):
@@ -517,7 +517,7 @@ def test_gate_and_exit_codes(run: Run, weeks: list[Path], tmp_path: Path) -> Non
     assert passed.code == 0 and passed.err.splitlines()[-1] == "gate -1.5: passed"
     assert failed.code == 6 and json.loads(failed.out)["gate"]["passed"] is False
     refused(
-        run(*call, "--min-scored", "0.5"), 2, "--min-scored belongs to the gate. Give --fail-under too, or leave it out"
+        run(*call, "--min-scored", "0.5"), 2, "--min-scored belongs to the gate. Give --fail-under too, or omit it"
     )
     older = tmp_path / "older.html"
     older.write_text("older")

@@ -70,7 +70,7 @@ def compare(
     Args:
         a: lines of the first system, in any form that `examples_of` takes.
         b: lines of the second.
-        scorers: names, folders of judges, scorer objects or functions, or one of them; None takes the bundled judge.
+        scorers: names, folders of judges, scorer objects or functions, or one of them; the bundled judge by default.
         pair_by: "id", "context" or "none"; None decides by the lines.
         by: a key of the lines; the systems are also compared for each of its values. Dots lead into objects.
         fail_under: a gate: the lowest accepted difference, B - A in the scorer's direction, by the unfavourable end of
@@ -78,7 +78,7 @@ def compare(
         min_scored: for the gate: the lowest accepted share of pairs with both scores, or of replies with one.
         resamples: number of resamples and of permutations, 100 or more.
         seed: 0 or more.
-        vectors: file of word vectors for scorers that need them; None takes the bundled ones.
+        vectors: file of word vectors for scorers that need them; the bundled ones by default.
         workers: how many processes score, or "auto".
         progress: called during scoring with the number of examples done.
 
@@ -150,7 +150,7 @@ def _values(sides: Both, by: str | None) -> tuple[list[str], list[str]]:
     first, second = ([_value(example, by) if by else "" for example in side] for side in sides)
     if by and {*first, *second} == {NO_VALUE}:
         keys = sorted({key for side in sides for example in side[:100] for key in example.extra})
-        raise DataError(f'no line has "{by}"', f"Name one of {', '.join(keys)}" if keys else "Leave it out")
+        raise DataError(f'no line has "{by}"', f"Name one of {', '.join(keys)}" if keys else "Omit --by")
     return first, second
 
 
@@ -238,7 +238,7 @@ def _require_gate(scorers: Mapping[str, Scorer], fail_under: object, min_scored:
     if not is_number(fail_under):
         raise UsageError(f"fail_under is {shown(fail_under)}, expected a finite number")
     if vague := [name for name, scorer in scorers.items() if scorer.card.higher_is_better is None]:
-        raise UsageError(f"{', '.join(vague)} claims no direction, so it has no gate. Leave it out")
+        raise UsageError(f"{', '.join(vague)} claims no direction, so it has no gate. Name other scorers")
 
 
 def _gate(
@@ -270,7 +270,7 @@ def _gate(
     return Gate(passed, " ".join(sentences("analysis", "compare_gate", passed=passed, instead=INSTEAD, **facts)))
 
 
-# what is known of the comparison
+# data, scorers and warnings
 
 
 def _about(

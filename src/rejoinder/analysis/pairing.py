@@ -176,4 +176,4 @@ def _why_none(
     if not ids and not contexts:
         return "the files share neither ids nor contexts"
     smaller = f"{min(len(a), len(b)):,} lines of {'A' if len(a) <= len(b) else 'B'}"
-    return f"only {ids:,} of the {smaller} have a partner by id and {contexts:,} by context"
+    return f"{ids:,} of the {smaller} have a partner by id and {contexts:,} by context"

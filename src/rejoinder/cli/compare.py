@@ -111,7 +111,7 @@ def command(
     from rejoinder.scoring.catalog import DEFAULT
 
     if fail_under is None and min_scored is not None:
-        raise UsageError("--min-scored belongs to the gate. Give --fail-under too, or leave it out")
+        raise UsageError("--min-scored belongs to the gate. Give --fail-under too, or omit it")
     require_places(out, figures, lines=True)
     with reporting(on_error) as report_error:
         first, second = (
