@@ -37,7 +37,7 @@ from rejoinder.encoders import PortableEncoder, load_encoder
 from rejoinder.encoders.student import from_parts
 from rejoinder.errors import RejoinderError
 from rejoinder.nn.bpe import train_bpe
-from rejoinder.documents.markdown import markdown_table
+from rejoinder.report.markdown import markdown_table
 from rejoinder.training.recipe import StudentRecipe, read_recipe
 
 RESULT = Path(__file__).parent / "results" / "encoder_speed.md"

@@ -27,7 +27,7 @@ from torch import Tensor
 from rejoinder.nn import generate
 from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID
 from rejoinder.nn.dialogue import DialogueModel, Sizes
-from rejoinder.documents.markdown import markdown_table
+from rejoinder.report.markdown import markdown_table
 
 RESULT = Path(__file__).parent / "results" / "generation_speed.md"
 SIZES = Sizes(vocabulary=4000, embedding=128, utterance=128, context=256, decoder=256, normalise="layers", word_drop=0)

@@ -35,7 +35,7 @@ from typing import Any
 
 import rejoinder
 from rejoinder.example import Example
-from rejoinder.documents.markdown import markdown_table
+from rejoinder.report.markdown import markdown_table
 from rejoinder.scorer import run
 
 RESULT = Path(__file__).parent / "results" / "judge_speed.md"

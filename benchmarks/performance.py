@@ -240,15 +240,13 @@ def main() -> None:
         "retrieval": retrieval(asked.rounds),
         "sampling": sampling(asked.rounds),
     }
-    from performance_page import page
+    from performance_page import PLOT, page, plot
 
-    from rejoinder.documents.files import write_document
-    from rejoinder.documents.markdown import markdown
-
-    document = page(found, measured, vars(asked), " ".join(["python", "benchmarks/performance.py", *sys.argv[1:]]))
+    text = page(found, measured, vars(asked), " ".join(["python", "benchmarks/performance.py", *sys.argv[1:]]))
     if asked.write:
-        write_document(document, RESULT)
-    print(markdown(document))
+        RESULT.write_text(text, encoding="utf-8")
+        RESULT.with_name(PLOT).write_text(plot(found), encoding="utf-8")
+    print(text)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import io
 import os
 import platform
@@ -11,9 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from performance_systems import ALONE, RIVALS
 
-from rejoinder.documents.cells import measured as cell
-from rejoinder.documents.cells import plain
-from rejoinder.documents.document import Cell, Document, Picture, Prose, Section, Table
+from rejoinder.estimates import estimate_of
+from rejoinder.report import markdown
+from rejoinder.report.layout import Prose, Section
+from rejoinder.report.made import Made, today
+from rejoinder.report.tables import Table, table
+from rejoinder.report.written import interval, number
 from rejoinder.stats.figure import Figure
 from rejoinder.version import __version__
 
@@ -47,8 +49,8 @@ class Demand(NamedTuple):
         return self.figure.value <= self.limit if self.most else self.figure.value >= self.limit
 
 
-def page(found: Tasks, measured: Mapping[str, Figure], asked: Mapping[str, Any], command: str) -> Document:
-    """The page."""
+def page(found: Tasks, measured: Mapping[str, Figure], asked: Mapping[str, Any], command: str) -> str:
+    """Return the page in Markdown; it shows the figure `PLOT` of `plot`."""
     demands = demands_of(found, measured)
     short = [one.what for one in demands if not one.kept]
     fastest = min(
@@ -59,22 +61,19 @@ def page(found: Tasks, measured: Mapping[str, Figure], asked: Mapping[str, Any],
         f"{'; short of it: ' + '; '.join(short) if short else ''}. The program that comes nearest to it, or goes "
         f"ahead, is {fastest[1]}: rejoinder does {fastest[0]:.2f} times what it does."
     )
-    return Document(
-        title="How fast rejoinder is",
-        question="How many examples a second, beside other programs on the same work, in how much memory?",
-        answer=[answer],
-        sections=[
-            Section("Beside other programs", [Prose([_HOW.format(**asked)]), _rivals(found), _plot(found)]),
-            Section("What is asked of it", [_demands(demands)]),
-        ],
-        made=[
-            f"Made on {datetime.datetime.now(tz=datetime.UTC).date().isoformat()} with rejoinder {__version__}, Python "
-            f"{platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}."
-        ],
-        command=command,
+    made = (
+        f"Made on {today()} with rejoinder {__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, "
+        f"{platform.machine()}."
     )
+    figure = f"![{_SEEN}]({PLOT})"
+    sections = [
+        Section("Beside other programs", [Prose([_HOW.format(**asked)]), _rivals(found), Prose([figure], marked=True)]),
+        Section("What is asked of it", [_demands(demands)]),
+    ]
+    return markdown.page("How fast rejoinder is", sections, Made([made], command), [answer])
 
 
+_SEEN = "How many times as fast rejoinder is, with the lowest and the highest round; right of the line it is faster."
 _HOW = (
     "Every system has a process of its own and gets the same texts, new ones in every round, one system after the "
     "other: {pairs:,} pairs of a response and a reference of 20 words at most, or {replies:,} replies with up to three "
@@ -102,38 +101,37 @@ def demands_of(found: Tasks, measured: Mapping[str, Figure]) -> list[Demand]:
 
 def _demands(demands: list[Demand]) -> Table:
     """What is asked, and what it comes to."""
-    rows = (
-        (
-            Cell(one.what),
-            cell(one.figure, one.digits, ends=one.digits),
-            Cell(f"{'at most' if one.most else 'at least'} {one.limit:,g}"),
-            Cell("yes" if one.kept else "no", strong=not one.kept),
-        )
+    rows = [
+        [
+            one.what,
+            interval(estimate_of(one.figure), one.digits),
+            f"{'at most' if one.most else 'at least'} {one.limit:,g}",
+            "yes" if one.kept else "no",
+        ]
         for one in demands
-    )
-    return Table("", "", ("what", "measured", "asked for", "reached"), tuple(rows))
+    ]
+    return table(("what", "measured", "asked for", "reached"), rows)
 
 
 def _rivals(found: Tasks) -> Table:
     """All systems by what they do."""
-    rows = (
-        (
-            Cell(task),
-            Cell(name),
-            cell(one.rate, 0, ends=0),
-            cell(one.times, 2) if name != "rejoinder" else Cell("1"),
-            plain(one.memory, 0),
-            cell(one.start, 2),
-        )
+    rows = [
+        [
+            task,
+            name,
+            interval(estimate_of(one.rate), 0),
+            interval(estimate_of(one.times)) if name != "rejoinder" else "1",
+            number(one.memory, 0),
+            interval(estimate_of(one.start)),
+        ]
         for task in (*RIVALS, *ALONE)
         for name, one in found[task].items()
-    )
-    header = ("what", "system", "examples a second", "the first is faster by", "memory, MiB", "start-up, s")
-    return Table("", "", header, tuple(rows))
+    ]
+    return table(("what", "system", "examples a second", "the first is faster by", "memory, MiB", "start-up, s"), rows)
 
 
-def _plot(found: Tasks) -> Picture:
-    """How much faster rejoinder is than each other system: a point and its spread."""
+def plot(found: Tasks) -> str:
+    """Return as SVG how much faster rejoinder is than each other system: a point and its spread."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure as Drawing
 
@@ -152,5 +150,5 @@ def _plot(found: Tasks) -> Picture:
     # Salted, because matplotlib would name the parts of the picture at random.
     with rc_context({"svg.hashsalt": "rejoinder", "svg.fonttype": "none"}):
         drawing.savefig(out, format="svg", metadata={"Date": None})
-    seen = "How many times as fast rejoinder is, with the lowest and the highest round; right of the line it is faster."
-    return Picture(out.getvalue()[out.getvalue().index("<svg") :], seen, file=PLOT)
+    text = out.getvalue()
+    return text[text.index("<svg") :]

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import rejoinder
 from rejoinder.example import Example
-from rejoinder.documents.markdown import markdown_table
+from rejoinder.report.markdown import markdown_table
 from rejoinder.scorer import Scorer, run
 
 RESULT = Path(__file__).parent / "results" / "plus_speed.md"

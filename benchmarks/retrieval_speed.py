@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.documents.markdown import markdown_table
+from rejoinder.report.markdown import markdown_table
 from rejoinder.responder import Context, Request
 from rejoinder.responders.dual import highest
 from rejoinder.responders.pool import Pool

@@ -34,7 +34,7 @@ from judge_speed import examples_of
 import rejoinder
 from rejoinder.data.part_folder import open_parts
 from rejoinder.data.write import open_writer
-from rejoinder.documents.markdown import markdown_table
+from rejoinder.report.markdown import markdown_table
 from rejoinder.scorer import Scorer
 from rejoinder.scoring.on_ray import on_ray
 from rejoinder.scoring.parts import PART, Asked, Scoring, elsewhere

@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import rejoinder
-from rejoinder.documents.markdown import markdown_table
+from rejoinder.report.markdown import markdown_table
 
 RESULT = Path(__file__).parent / "results" / "serve_load.md"
 PATIENCE = 30.0  # seconds until a request is lost

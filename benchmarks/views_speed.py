@@ -26,7 +26,7 @@ from rejoinder.judges.views.language import LanguageView
 from rejoinder.judges.views.lexical import LexicalView
 from rejoinder.judges.views.reference import ReferenceView
 from rejoinder.judges.views.view import View
-from rejoinder.documents.markdown import markdown_table
+from rejoinder.report.markdown import markdown_table
 from rejoinder.training.phrases import Counts, count_phrases
 
 RESULT = Path(__file__).parent / "results" / "views_speed.md"

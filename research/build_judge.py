@@ -16,7 +16,6 @@ import time
 from pathlib import Path
 
 from rejoinder.assets import JUDGE
-from rejoinder.documents.markdown import markdown
 from research.asked import RELEVANCE, Asked, typed
 from research.judge import TAKES, TAUGHT, find, there
 from research.judge_page import page
@@ -37,7 +36,7 @@ def main() -> None:
     found = find(asked)
     command = typed("judge", asked, TAKES.may, Path("docs/results"), skipping=False)
     found.trained.judge.save(JUDGE, force=True)
-    text = markdown(page(found, about(command, start)))
+    text = page(found, about(command, start)).text
     for file in (JUDGE / "card.md", given.page):
         file.write_text(text, encoding="utf-8")
     print(f"saved in {JUDGE}", file=sys.stderr)

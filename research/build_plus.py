@@ -20,7 +20,6 @@ from rejoinder.data.folders import write_folder
 from rejoinder.judges.plus import kept
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.llm.causal import PACKAGED
-from rejoinder.documents.markdown import markdown
 from research.asked import Asked, typed
 from research.page import about
 from research.plus import TAKES, find
@@ -38,7 +37,7 @@ def main() -> None:
     asked = Asked(encoders=[f"lm={given.model}"], data=given.data, seed=given.seed)
     found = find(asked)
     command = typed("plus", asked, TAKES.may, Path("docs/results"), skipping=False)
-    text = markdown(page(found, about(command, start)))
+    text = page(found, about(command, start)).text
     write_folder(PLUS, kept(cast("ViewsJudge", found.trained.judge)), text, force=True)
     given.page.write_text(text, encoding="utf-8")
     print(f"saved in {PLUS}", file=sys.stderr)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rejoinder.documents.cells import count, measured, plain
-from rejoinder.documents.document import Block, Cell, Document, Prose, Table
+from rejoinder.report.layout import Block, Prose
+from rejoinder.report.tables import Cell, Table
+from research.cells import count, measured, plain, table
 from research.deriu2019 import AUTOJUDGE, FEWEST_LINES, Deriu2019, Way
 from research.excerpts import Excerpt
 from research.fits import QUICK_AUTOJUDGE
-from research.page import About, data_table, encoder_table, excerpt_table, paper, table
+from research.page import About, Page, data_table, encoder_table, excerpt_table, paper
 from research.plots import folds_figure
 from research.published import DERIU
 
@@ -18,7 +19,7 @@ _HEADER = ["held out", "judge", "n", "Pearson [low, high]", "published", "Spearm
 _HEADER += ["MAE [low, high]", "published"]
 
 
-def page(found: Deriu2019, about: About) -> Document:
+def page(found: Deriu2019, about: About) -> Page:
     """The page."""
     rows = [cells for name, way in found.ways.items() for cells in _rows(name, way)]
     none = f"No system was held out: fewer than three have {FEWEST_LINES} lines."
@@ -30,7 +31,7 @@ def page(found: Deriu2019, about: About) -> Document:
         {
             "data": data_table(found.material),
             "encoders": encoder_table(found.encoders),
-            "table": ours._replace(notes=[] if "systems" in found.ways else [none]),
+            "table": ours._replace(notes=() if "systems" in found.ways else (none,)),
             "folds": [_folds(name, way) for name, way in found.ways.items()],
             "excerpts": _dialogue(found.excerpts),
         },

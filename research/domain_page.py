@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rejoinder.documents.cells import measured, share
-from rejoinder.documents.document import Cell, Table
+from rejoinder.report.tables import Cell, Table
+from research.cells import measured, share, table
 from research.domain import Measured, Row
-from research.page import table
 
 
 def domain_tables(found: Measured) -> dict[str, Table]:

@@ -8,15 +8,16 @@ import numpy as np
 
 from rejoinder.auditing.relevance_results import Relevance
 from rejoinder.auditing.results import Result
-from rejoinder.documents.cells import measured, plain, share
-from rejoinder.documents.document import Cell, Document, Prose, Table
+from rejoinder.report.layout import Prose
+from rejoinder.report.tables import Cell, Table
+from research.cells import measured, plain, share, table
 from research.domain_page import domain_tables
 from research.judge import BESIDE, SETS, Found, Unseen
 from research.judge_material import CORPORA
-from research.page import About, paper, table
+from research.page import About, Page, paper
 
 
-def page(found: Found, about: About) -> Document:
+def page(found: Found, about: About) -> Page:
     """The page."""
     unseen, referring = _unseen(found), _referring(found.unseen)
     training = found.trained.judge.training

@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rejoinder.documents.cells import count, measured, nothing, plain
-from rejoinder.documents.document import Block, Cell, Document, Prose
+from rejoinder.report.layout import Block, Prose
+from rejoinder.report.tables import Cell
 from rejoinder.scoring.catalog import DEFAULT
 from rejoinder.stats.figure import NOTHING
+from research.cells import count, measured, nothing, plain, table
 from research.liu2016_table2 import A_DIALOGUE, ALL, LENGTH, METRICS, Row, Table2
-from research.page import About, paper, table
+from research.page import About, Page, paper
 from research.published import LIU_TABLE2
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _SHOWN = (*METRICS, DEFAULT)
 _QUOTED, _LAST_TURNS = 8, 2
 
 
-def page(found: Table2, about: About) -> Document:
+def page(found: Table2, about: About) -> Page:
     """The page."""
     header = ["responder", "n", *(_NAMES[key] for key in _SHOWN)]
     printed = ["responder", *(f"{corpus}: {_NAMES[key]}" for corpus in ("Ubuntu", "Twitter") for key in METRICS)]

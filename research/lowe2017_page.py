@@ -7,13 +7,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rejoinder.documents.cells import count, measured, nothing, p, plain
-from rejoinder.documents.document import Cell, Document, Prose, Table
+from rejoinder.report.layout import Prose
+from rejoinder.report.tables import Cell, Table
+from rejoinder.report.written import DASH
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.figure import DASH, Figure
+from rejoinder.stats.figure import Figure
+from research.cells import count, measured, nothing, p, plain, table, with_p
 from research.fits import QUICK, Sweep
 from research.lowe2017 import ADEM, SET_MEAN, Lowe2017, Row
-from research.page import About, data_table, encoder_table, excerpt_table, paper, table, with_p
+from research.page import About, Page, data_table, encoder_table, excerpt_table, paper
 from research.plots import Line, labels_figure, scatter_figure, systems_figure
 from research.published import LOWE_SYSTEMS, LOWE_TEST, LOWE_UNSEEN, LOWE_VALIDATION, Published
 from research.unseen import FEWEST_LINES, Unseen
@@ -24,7 +26,7 @@ _SCATTERED = ("bleu-2", "rouge-l", ADEM)
 _OF_SYSTEMS = (ADEM, "bleu-2", "bleu-4", "rouge-l")
 
 
-def page(found: Lowe2017, about: About) -> Document:
+def page(found: Lowe2017, about: About) -> Page:
     """The page."""
     names = {row.name: row for row in found.rows}
     aliases = _aliases(found)

@@ -9,17 +9,19 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
-from rejoinder.errors import MissingExtra
-from rejoinder.documents.cells import count, measured, p, plain
-from rejoinder.documents.document import Block, Cell, Document, Picture, Prose, Section, Table, one_line
-from rejoinder.documents.markdown import escaped
+from rejoinder.data.outputs import atomic_file
+from rejoinder.report import markdown
+from rejoinder.report.layout import Block, Prose, Section
+from rejoinder.report.markdown import escaped
+from rejoinder.report.tables import Cell, Table
+from rejoinder.report.written import DASH, one_line
 from rejoinder.scorer import Signature
-from rejoinder.stats.figure import DASH
-from rejoinder.stats.figure import Figure as Measured
 from rejoinder.version import __version__
+from research.cells import count, plain, table
 from research.encodings import Encoding
 from research.excerpts import Excerpt
 from research.material import Material
@@ -59,22 +61,41 @@ class About(NamedTuple):
     cores: int
 
 
+class Page(NamedTuple):
+    """The page of a paper.
+
+    Attributes:
+        title: its heading.
+        sections: everything below it.
+        brief: what a terminal shows.
+        figures: SVG by the name of its file, next to the page.
+    """
+
+    title: str
+    sections: Sequence[Section]
+    brief: Sequence[Block]
+    figures: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """The page in Markdown."""
+        return markdown.page(self.title, self.sections)
+
+    def save(self, path: Path) -> None:
+        """Write the page and its figures, each whole or not at all."""
+        for file, text in {
+            **{path.with_name(name): svg for name, svg in self.figures.items()},
+            path: self.text,
+        }.items():
+            with atomic_file(file) as partial:
+                # A lone surrogate cannot be encoded, and must not cost the whole page.
+                partial.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
 def about(command: str, start: float) -> About:
     """How a page comes about that `command` makes, and began to at `start`, by `time.perf_counter`."""
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     return About(command, today, time.perf_counter() - start, os.cpu_count() or 1)
-
-
-def require_figures() -> None:
-    """Raise where figures cannot be drawn.
-
-    Raises:
-        MissingExtra: matplotlib is not installed.
-    """
-    try:
-        import matplotlib  # noqa: F401 - only whether it is there
-    except ImportError as error:
-        raise MissingExtra("matplotlib", "train", "Drawing the figures") from error
 
 
 def paper(
@@ -85,7 +106,7 @@ def paper(
     *,
     pictures: Mapping[str, Figure] = _NO_PICTURES,
     **values: object,
-) -> Document:
+) -> Page:
     """The page `name`: its words in `texts/`, with what was found where the braces are.
 
     Args:
@@ -98,16 +119,19 @@ def paper(
     """
     said = {key: escaped(value) if isinstance(value, str) else value for key, value in values.items()}
     said["made_by"] = _made_by(about)
-    title, parts = "", [("", list[Block]())]
+    title, parts, figures = "", [("", list[Block]())], dict[str, str]()
     for chunk in _chunks(name):
         if chunk.startswith("# "):
             title = chunk.removeprefix("# ").format(**values)
         elif chunk.startswith("## "):
             parts.append((chunk.removeprefix("## ").format(**values), []))
+        elif chunk.startswith("!["):
+            file = chunk.rpartition("](")[2].removesuffix(")")
+            figures[file] = svg(pictures[file.removeprefix(f"{name}-").removesuffix(".svg")])
+            parts[-1][1].append(Prose([chunk], marked=True))
         else:
-            parts[-1][1].extend(_blocks(chunk, name, blocks, pictures, said))
-    sections = [Section(heading, held) for heading, held in parts]
-    return Document(title=title, question=title, answer=(), sections=sections, brief=brief)
+            parts[-1][1].extend(_blocks(chunk, blocks, said))
+    return Page(title, [Section(heading, held) for heading, held in parts], brief, figures)
 
 
 def _chunks(name: str) -> Iterator[str]:
@@ -117,41 +141,25 @@ def _chunks(name: str) -> Iterator[str]:
     return filter(None, map(one_line, re.split(r"\n\s*\n", apart)))
 
 
-def _blocks(
-    chunk: str,
-    name: str,
-    blocks: Mapping[str, Block | Sequence[Block]],
-    pictures: Mapping[str, Figure],
-    said: Mapping[str, object],
-) -> Sequence[Block]:
+def _blocks(chunk: str, blocks: Mapping[str, Block | Sequence[Block]], said: Mapping[str, object]) -> Sequence[Block]:
     """What a chunk of the words stands for."""
     if chunk.startswith("### "):
         return [Prose((), chunk.removeprefix("### "))]
-    if chunk.startswith("!["):
-        return [_drawn(chunk, name, pictures)]
     if (key := chunk.strip("{}")) in blocks:
         found = blocks[key]
-        return [found] if isinstance(found, Block) else cast("Sequence[Block]", found)
+        return [found] if isinstance(found, Block) else found
     return [Prose([chunk.format(**said)], marked=True)]
 
 
-def _drawn(image: str, name: str, pictures: Mapping[str, Figure]) -> Picture:
-    """The picture that an image in the words, `![what is to be seen](NAME-KEY.svg)`, stands for."""
+def svg(figure: Figure) -> str:
+    """Return a figure as SVG, the same bytes each time."""
     from matplotlib import rc_context
 
-    seen, _, file = image.removeprefix("![").removesuffix(")").rpartition("](")
-    out, figure = io.StringIO(), pictures[file.removeprefix(f"{name}-").removesuffix(".svg")]
-    # Salted, because matplotlib would name the parts of the picture at random.
+    out = io.StringIO()
     with rc_context({"svg.hashsalt": "rejoinder", "svg.fonttype": "none"}):
         figure.savefig(out, format="svg", metadata={"Date": None})
-    drawn = out.getvalue()
-    return Picture(drawn[drawn.index("<svg") :], seen, file=file)
-
-
-def table(header: Sequence[str], rows: Iterable[Iterable[object]], title: str = "") -> Table:
-    """A table of cells and of what is read as it stands."""
-    cells = ((cell if isinstance(cell, Cell) else Cell(str(cell)) for cell in row) for row in rows)
-    return Table(title, "", tuple(header), tuple(map(tuple, cells)))
+    text = out.getvalue()
+    return text[text.index("<svg") :]
 
 
 def _made_by(about: About) -> str:
@@ -175,7 +183,7 @@ def data_table(material: Material) -> Table:
     rows.append(["all", *map(count, (given, used, copies, contexts)), "", ""])
     header = ["data set", "lines", "usable", "of these copies", "contexts", "digest of the usable", "paper"]
     why = ", ".join(f"{lost:,} {reason}" for reason, lost in material.left_out.items())
-    return table(header, rows)._replace(notes=[f"Not usable: {why}."] if why else [])
+    return table(header, rows)._replace(notes=(f"Not usable: {why}.",) if why else ())
 
 
 def encoder_table(encoders: Mapping[str, Sequence[Encoding]]) -> Table:
@@ -192,8 +200,3 @@ def excerpt_table(excerpts: Iterable[Excerpt], judge: str) -> Table:
     """Quoted turns with their two numbers."""
     rows = [[one.turn, one.response, plain(one.rating, 2), plain(one.score, 2)] for one in excerpts]
     return table(["answers", "response", "people", judge], rows)
-
-
-def with_p(estimate: Measured) -> list[Cell]:
-    """Two cells: a value with its interval, and p."""
-    return [measured(estimate), p(estimate.p)]

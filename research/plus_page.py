@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rejoinder.documents.cells import measured, plain
-from rejoinder.documents.document import Document, Table
+from rejoinder.report.tables import Table
+from research.cells import measured, plain, table
 from research.judge_page import attacks_table, relevance_table
-from research.page import About, paper, table
+from research.page import About, Page, paper
 from research.plus import EACH, EVERY, LIMIT, SEARCHES, Compared, Found
 
 
-def page(found: Found, about: About) -> Document:
+def page(found: Found, about: About) -> Page:
     """The page."""
     means = _means(found)
     first, last = found.compared[0], found.compared[-1]

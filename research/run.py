@@ -20,12 +20,10 @@ from rejoinder.data.joins import Note
 from rejoinder.data.outputs import require_apart
 from rejoinder.data.read import raise_error, silent
 from rejoinder.errors import MissingExtra, RejoinderError, UsageError
-from rejoinder.documents.document import Document
-from rejoinder.documents.files import write_document
-from rejoinder.documents.terminal import terminal
+from rejoinder.report.terminal import blocks_text
 from research import EXPERIMENTS
 from research.asked import FLAGS, Asked, Stage, Takes, module, quiet, typed
-from research.page import about, require_figures
+from research.page import Page, about
 
 _INTERRUPTED = 130
 _HELP = {
@@ -83,7 +81,7 @@ def reproduce(
     on_error: ReportError = raise_error,
     note: Note = silent,
     stage: Stage = quiet,
-) -> Document:
+) -> Page:
     """Run an experiment anew and write its page `NAME.md`, which comes back too, with figures into the folder `out`.
 
     Args:
@@ -125,12 +123,11 @@ def reproduce(
     )
     takes.require(name, asked)
     require_apart([out / f"{name}.md", *out.glob(f"{name}-*.svg")], _read_by(asked))
-    require_figures()
     call = typed(name, asked, takes.may, out, skipping=on_error is not raise_error)
     found = experiment(name).find(asked)
-    document = cast("Document", import_module(f"{module(name)}_page").page(found, about(call, start)))
-    write_document(document, out / f"{name}.md")
-    return document
+    page = cast("Page", import_module(f"{module(name)}_page").page(found, about(call, start)))
+    page.save(out / f"{name}.md")
+    return page
 
 
 def main(name: str, arguments: Sequence[str] | None = None) -> NoReturn:
@@ -144,8 +141,8 @@ def main(name: str, arguments: Sequence[str] | None = None) -> NoReturn:
         given = vars(_parser(name).parse_args(arguments))
         with escaped_streams(), reporting(OnError(given.pop("on_error"))) as on_error:
             files, out = given.pop("files", ()), given["out"]
-            document = reproduce(name, *files, **given, on_error=on_error, note=say, stage=progress)
-            tell(f"{terminal(document, width())}\nsaved in {out / name}.md")
+            page = reproduce(name, *files, **given, on_error=on_error, note=say, stage=progress)
+            tell(f"{blocks_text(page.brief, width())}\nsaved in {out / name}.md")
     except RejoinderError as error:
         tell(f"rejoinder: {' '.join(str(error).split())}", err=True)
         sys.exit(error.exit_code)

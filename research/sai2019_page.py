@@ -11,12 +11,13 @@ from rejoinder.auditing import Audit
 from rejoinder.auditing.battery import POOL_ATTACKS
 from rejoinder.auditing.published import CONICITY, PUBLISHED, Row
 from rejoinder.auditing.results import FEWEST, Result
-from rejoinder.documents.audit_geometry import cone_table
-from rejoinder.documents.cells import measured, nothing, plain, share
-from rejoinder.documents.document import Cell, Document, Prose, Table
+from rejoinder.estimates import estimate_of
+from rejoinder.report.layout import Prose
+from rejoinder.report.tables import Cell, Table
+from rejoinder.report.written import DASH, interval, number, percent
 from rejoinder.stats.correlation import spearman
-from rejoinder.stats.figure import DASH, interval, number, percent
-from research.page import About, data_table, paper, table
+from research.cells import count, measured, nothing, plain, share, table
+from research.page import About, Page, data_table, paper
 from research.sai2019 import CHANGES, CLIMBED, DRAWN, GENERIC, TABLE3, Sai2019
 
 _ADEM = "adem"
@@ -25,7 +26,7 @@ _By = Mapping[str, Mapping[str, Result]]  # by scorer, by attack
 _HEADER = ("attack", "ADEM, published")
 
 
-def page(found: Sai2019, about: About) -> Document:
+def page(found: Sai2019, about: About) -> Page:
     """The page."""
     by: _By = {one.scorer: {result.family: result for result in one.results} for one in found.audits}
     fooled, reading = _fooled(by), Prose(_reading(found, by), listed=True)
@@ -42,9 +43,7 @@ def page(found: Sai2019, about: About) -> Document:
             "table4": _table(by, ("reference", *CHANGES, *GENERIC), _banded),
             "table5": _table(by, (*CHANGES, _FANTASTIC), _related),
             "table6": _searches(by),
-            "geometry": [
-                cone_table(one.cones)._replace(title=one.scorer, caption="") for one in found.audits if one.cones
-            ],
+            "geometry": [_cones(one) for one in found.audits if one.cones],
             "breadth": _breadth(found.audits),
             "crossed": _crossed(found),
         },
@@ -172,13 +171,32 @@ def _fooled(by: _By) -> Table:
 
 
 def _verdict(one: Result) -> Cell:
-    """The share with its interval, strong where that says fooled."""
+    """The share with its interval, and whether that says fooled."""
     if not _told(one):
         return nothing(one.reason)
-    return measured(one, share=True)._replace(strong=one.verdict == "fooled")
+    cell = measured(one, share=True)
+    return cell._replace(text=f"{cell.text}, fooled") if one.verdict == "fooled" else cell
 
 
 # geometry
+
+
+def _cones(audit: Audit) -> Table:
+    """How the judge's vectors lie, a row for each side and space."""
+    spaces = {"encoder": "encoder's", "head": "projected"}
+    rows = [
+        [
+            cone.judge,
+            cone.side,
+            spaces[cone.space],
+            count(cone.n),
+            measured(cone, why=cone.reason),
+            *map(plain, (cone.spread, cone.length)),
+        ]
+        for cone in audit.cones
+    ]
+    header = ["judge", "side", "vectors", "n", "conicity [low, high]", "spread", "length"]
+    return table(header, rows, audit.scorer)
 
 
 def _breadth(audits: Sequence[Audit]) -> Table:
@@ -220,14 +238,15 @@ def _band(found: Sai2019) -> str:
     """How narrow the bands and cones are."""
     adem = found.audits[0]
     raw, seen = (
-        next(one for one in adem.cones if (one.side, one.space) == ("response", space)) for space in ("encoder", "head")
+        next(estimate_of(one) for one in adem.cones if (one.side, one.space) == ("response", space))
+        for space in ("encoder", "head")
     )
-    published = PUBLISHED["reference"]
+    published, breadth = PUBLISHED["reference"], estimate_of(adem.breadth)
     return (
         f"Our ADEM gives the replies as they were {_spread(Row(adem.mean, adem.spread))} (published, of references: "
-        f"{_spread(published)}), spread {interval(adem.breadth, 2)} times as widely as the ratings, where its "
+        f"{_spread(published)}), spread {interval(breadth)} times as widely as the ratings, where its "
         f"correlation with them allows {number(adem.breadth.pearson.value, 2)}. Its responses have a conicity of "
-        f"{interval(raw, 2)} as encoded and {interval(seen, 2)} as the head sees them (published {CONICITY}; in which "
+        f"{interval(raw)} as encoded and {interval(seen)} as the head sees them (published {CONICITY}; in which "
         "space is not said)."
     )
 
@@ -242,7 +261,7 @@ def _columns(adem: Mapping[str, Result]) -> list[str]:
         ours, theirs = (np.array([getattr(row, column) for row in rows], float) for rows in zip(*both, strict=True))
         rank = spearman(ours, theirs)
         if rank.known:
-            told = f"{number(rank.value, 2)} (p {number(rank.p)})"
+            told = f"{number(rank.value, 2)} (p {number(rank.p, 3)})"
             said.append(f"{told} by their {what}")
     if not said:
         return []

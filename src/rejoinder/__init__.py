@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rejoinder.annotation.collected import load_study
     from rejoinder.annotation.study import annotate
     from rejoinder.auditing.attack import Attack
+    from rejoinder.auditing.listing import listing
     from rejoinder.auditing.relevance import relevance
     from rejoinder.auditing.reply_sets import reply_sets_of
     from rejoinder.auditing.run import audit
@@ -33,13 +34,13 @@ if TYPE_CHECKING:
     from rejoinder.meta.ratings import ratings
     from rejoinder.meta.study import full_study, study
     from rejoinder.meta.training import train
-    from rejoinder.documents.cards import listing, show
-    from rejoinder.documents.doctor import doctor
     from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
     from rejoinder.responders.decoding import Decoding
     from rejoinder.responders.pretrain import pretrain
     from rejoinder.scorer import Card, Encoder, Explanation, Scorer, Scores, metric
+    from rejoinder.scoring.cards import show
     from rejoinder.scoring.catalog import cards, explain, load_responder, load_scorer, score
+    from rejoinder.scoring.doctor import doctor
     from rejoinder.scoring.replies import contexts_of, respond
     from rejoinder.scoring.scoring import score_stream
     from rejoinder.scoring.selftalk import selftalk

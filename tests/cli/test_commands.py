@@ -19,9 +19,9 @@ import pytest
 import rejoinder
 from conftest import PROJECT, Run, refused
 from rejoinder import cli
+from rejoinder.auditing.listing import listing
 from rejoinder.cli import COMMANDS
 from rejoinder.registry import Entry
-from rejoinder.documents.cards import listing
 from rejoinder.scoring.catalog import SCORERS, cards
 from samples import few
 

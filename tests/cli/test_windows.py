@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from conftest import PROJECT, Run
+from rejoinder.auditing.listing import listing
 from rejoinder.cli.help import COMMANDS
-from rejoinder.documents.cards import listing
-from rejoinder.documents.tables import narrowed, prose, text_table
+from rejoinder.report.terminal import narrowed, prose, text_table
 from samples import few
 
 pyte: Any = pytest.importorskip("pyte", reason="needs the terminal of the extra dev")

@@ -12,10 +12,9 @@ import pytest
 
 import rejoinder
 from conftest import PROJECT, Run, refused
-from rejoinder.documents.document import Document
 from research import EXPERIMENTS
 from research.asked import FLAGS, Asked, Takes, module
-from research.page import About, paper
+from research.page import About, Page, paper
 from research.run import experiment as experiment_called
 
 RESULTS = PROJECT / "docs" / "results"
@@ -89,7 +88,7 @@ class Dummy:
         return len(asked.examples(("none",)))
 
     @staticmethod
-    def page(found: int, about: About) -> Document:
+    def page(found: int, about: About) -> Page:
         return paper("dummy", about, {}, (), lines=found)
 
 

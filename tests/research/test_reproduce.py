@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import json
 import re
 from dataclasses import replace
@@ -19,7 +17,6 @@ import rejoinder
 from conftest import Run, refused
 from made_up import CONTEXTS, collected, encoded, made_up, row
 from rejoinder.errors import MissingAsset
-from rejoinder.documents.files import RENDERERS
 from research import EXPERIMENTS, deriu2019, lowe2017
 from research.asked import files_of
 from research.figures import appearances, figures
@@ -161,18 +158,12 @@ def test_scorers_are_told_apart_by_contexts_as_wholes() -> None:
 
 
 def test_a_second_run_finds_the_same(pages: Path, ratings: Path, tmp_path: Path) -> None:
-    document = reproduce("deriu2019", ratings, out=tmp_path, seeds=1)
+    page = reproduce("deriu2019", ratings, out=tmp_path, seeds=1)
+    assert page.text == (tmp_path / "deriu2019.md").read_text() and "<svg" in page.figures["deriu2019-folds.svg"]
     one, other = ((folder / "deriu2019.md").read_text().partition("**These")[2] for folder in (pages, tmp_path))
     assert one == other
     assert (tmp_path / "deriu2019-folds.svg").read_bytes() == (pages / "deriu2019-folds.svg").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["deriu2019-folds.svg", "deriu2019.md"]
-    forms = {suffix: render(document) for suffix, render in RENDERERS.items()}
-    assert "<svg" in forms[".html"] and forms[".html"].count("<table>") == forms[".tex"].count(r"\begin{tabular}") > 3
-    rows = list(csv.DictReader(io.StringIO(forms[".csv"])))
-    found = json.loads(forms[".json"])["results"]
-    assert len(rows) == len(found) > 20
-    errors = [one for one in found if one["column"] == "MAE [low, high]"]
-    assert errors and all(one["low"] <= one["value"] <= one["high"] for one in errors)
 
 
 @pytest.mark.slow

@@ -17,7 +17,6 @@ from every import made
 from made_up import made_up, row
 from rejoinder.auditing.battery import battery
 from rejoinder.example import Example
-from rejoinder.documents.markdown import markdown
 from research import sai2019
 from research.asked import Asked
 from research.fits import QUICK, QUICK_AUTOJUDGE
@@ -86,7 +85,7 @@ def test_no_line_that_is_attacked_was_trained_on(found: Sai2019) -> None:
 
 def test_figures_are_those_of_an_audit(found: Sai2019) -> None:
     own = rejoinder.audit(attacked(found), "bleu-2", families=["swapped", "generic-will-do"], seed=2)
-    said = markdown(page(found, ABOUT))
+    said = page(found, ABOUT).text
     for one in own.results:
         assert next(same for same in found.audits[2].results if same.family == one.family) == one
     changed, _ = own.results
@@ -96,7 +95,7 @@ def test_figures_are_those_of_an_audit(found: Sai2019) -> None:
 
 
 def test_the_page(found: Sai2019) -> None:
-    said = markdown(page(found, ABOUT))
+    said = page(found, ABOUT).text
     for title in ("Table 3", "Table 4", "Table 5", "Table 6", "Fooled", "Why: the geometry"):
         assert f"## {title}" in said
     about = {name: one.about for name, one in battery().items()}

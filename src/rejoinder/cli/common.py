@@ -120,7 +120,7 @@ def tell(text: str, *, err: bool = False) -> None:
     On a terminal, or where COLUMNS says how wide it is, lines that are too long are broken between words.
     """
     if (sys.stderr if err else sys.stdout).isatty() or "COLUMNS" in os.environ:
-        from rejoinder.documents.tables import prose
+        from rejoinder.report.terminal import prose
 
         text = prose(text, width())
     typer.echo(text.removesuffix("\n"), err=err)

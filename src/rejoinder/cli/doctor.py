@@ -11,7 +11,7 @@ from rejoinder.cli.common import AsJson, tell, width
 
 def command(as_json: AsJson = False) -> None:
     """Check the installation: libraries, extras, data. Missing extras are no fault; each line says how to get it."""
-    from rejoinder.documents.doctor import doctor, doctor_table
+    from rejoinder.scoring.doctor import doctor, doctor_table
 
     found = doctor()
     if as_json:

@@ -14,7 +14,8 @@ def command(as_json: AsJson = False) -> None:
 
     What each needs stands beside it. A folder that `rejoinder train` or `rejoinder pretrain` made is a name too.
     """
-    from rejoinder.documents.cards import card_record, cards_table, kinds_table, listing
+    from rejoinder.auditing.listing import listing
+    from rejoinder.scoring.cards import card_record, cards_table, kinds_table
     from rejoinder.scoring.catalog import cards
 
     scorers, groups = cards(), listing()

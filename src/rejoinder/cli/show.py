@@ -24,9 +24,9 @@ def command(
     Of a trained judge also the card in its folder: what it was trained on and how far it agrees with people. Of a
     responder that card alone.
     """
-    from rejoinder.documents.cards import show, shown
+    from rejoinder.scoring.cards import show, show_text
 
     if as_json:
         typer.echo(json.dumps(show(name), indent=2, ensure_ascii=False))
     else:
-        tell(shown(name))
+        tell(show_text(name))

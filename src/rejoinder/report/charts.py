@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
     from rejoinder.report.results import Results
 
+_Numbers = Sequence[float]
+_Estimates = Sequence[Estimate]
+
 WIDE, NARROW = 640, 343  # CSS pixels: of a page, and of a phone without its margins
 _SQUARE, _POINTS = 320, 400  # pixels of a side of a scatter chart, and its points
 _LINE, _ROW = 17, 27  # pixels of a line of text, and of a row
@@ -73,21 +76,13 @@ def intervals(
     scale: tuple[float, float] | None = None,
     write: Callable[[float], str] = number,
 ) -> Chart | None:
-    """Return a chart with a row for each scorer: its value with its interval.
+    """Return a chart with a row for each scorer, in the order of the estimates: its value with its interval.
 
-    Args:
-        name: see above.
-        estimates: in the order of the rows. A second one of a row is drawn hollow, such as the value before a change.
-        row: a label, or a function from an estimate to the name of its row.
-        kinds: by row: "metric", "judge", "baseline", "oracle baseline" or nothing.
-        bands: by row, the half width of the band around `null` where scorers fall by chance.
-        marks: dashed lines through all rows, such as the noise ceiling.
-        apart: rows below a gap.
-        null: the value by chance; NaN if there is none.
-        xlabel: see above.
-        caption: see above.
-        scale: ends of the axis; None fits the values.
-        write: how a value is written.
+    `row` is a label or a function from an estimate to the name of its row; a second estimate of a row is drawn hollow,
+    such as the value before a change. `kinds` gives by row "metric", "judge", "baseline", "oracle baseline" or nothing,
+    `bands` the half width of the band around `null` where scorers fall by chance. `marks` are dashed lines through all
+    rows, such as the noise ceiling; rows that are `apart` are below a gap. `null` is the value by chance (NaN: none),
+    `scale` gives the ends of the axis (None fits the values), `write` says how a value is written.
     """
     rows: dict[str, list[Estimate]] = {}
     for estimate in filter(lambda estimate: estimate.known, estimates):
@@ -130,12 +125,13 @@ def intervals(
             if mark.has_interval:
                 axes.fill_betweenx([0, bottom], *mark.ends, color=_COLORS["band"], linewidth=0, zorder=0.2)
             axes.vlines(mark.value, top + 20 * place, bottom, _COLORS["limit"], (0, (3, 2)), linewidth=1.1)
-        axes.set(xlim=scale or axes.get_xlim(), ylim=(bottom, top), xlabel=_plain(xlabel))
+        axes.set(xlim=scale or axes.get_xlim(), ylim=(bottom, top))
+        axes.set_xlabel(escape_controls(xlabel), loc="right")
         for place, (text, mark) in enumerate(lines.items()):
             left = mark.value > sum(axes.get_xlim()) / 2
             side, box = "right" if left else "left", {"facecolor": _COLORS["paper"], "edgecolor": "none", "pad": 1}
             spot, away = (mark.value, top + 20 * place + 9), (-5 if left else 5, 0)
-            shown = f"{_plain(text)} {write(mark.value)}"
+            shown = f"{escape_controls(text)} {write(mark.value)}"
             axes.annotate(shown, spot, away, textcoords="offset points", va="center", ha=side, bbox=box)
         axes.grid(axis="x", linewidth=0.75)
         _ticks(axes, 6 if wide else 3, 0)
@@ -167,18 +163,10 @@ def scatter(
     diagonal: bool = False,
     jitter: float = 0.0,
 ) -> Chart | None:
-    """Return a square chart of points without those that lack x or y; of more than 400 points, 400 are drawn.
+    """Return a square chart of the points [N] that have x and y; of more than 400, 400 are drawn.
 
-    Args:
-        name: see above; decides the jitter and which points are drawn.
-        x: [N].
-        y: [N].
-        xlabel: see above.
-        ylabel: see above.
-        caption: see above.
-        labels: a name for each point: the chart shows its number, the caption lists the names.
-        diagonal: draw the diagonal of equal axes.
-        jitter: standard deviation of the noise on x, as a share of its range, so that equal ratings stay visible.
+    `labels` names each point: the chart shows its number, the caption lists the names. `jitter` is the standard
+    deviation of the noise on x, as a share of its range, so that equal ratings stay visible.
     """
     points = np.column_stack([np.asarray(x, dtype=float), np.asarray(y, dtype=float)])
     usable = np.flatnonzero(np.isfinite(points).all(axis=1))
@@ -207,7 +195,7 @@ def scatter(
                 [noisy.min(), noisy.max()], [noisy.min(), noisy.max()], color=_COLORS["soft"], lw=0.8, ls=_STROKES[1]
             )
         axes.autoscale_view()
-        axes.set(xlabel=_plain(xlabel), ylabel=_plain(ylabel))
+        axes.set(xlabel=escape_controls(xlabel), ylabel=escape_controls(ylabel))
         _ticks(axes, 4, 4)
         figure.draw_without_rendering()
         _number(axes, noisy if labels else noisy[:0], [str(place + 1) for place in shown])
@@ -220,13 +208,7 @@ def scatter(
 
 
 def histogram(
-    name: str,
-    edges: Sequence[float],
-    groups: Mapping[str, Sequence[float]],
-    *,
-    xlabel: str = "",
-    ylabel: str = "",
-    caption: str = "",
+    name: str, edges: _Numbers, groups: Mapping[str, _Numbers], *, xlabel: str = "", ylabel: str = "", caption: str = ""
 ) -> Chart | None:
     """Return a histogram of counts [bins] by group, between edges [bins + 1]; several groups are outlines."""
     known = {text: np.asarray(counts, dtype=float) for text, counts in groups.items() if np.nansum(counts) > 0}
@@ -239,9 +221,15 @@ def histogram(
         for place, (text, counts) in enumerate(known.items()):
             style: dict[str, Any] = {"facecolor": _COLORS["metric"], "edgecolor": _COLORS["paper"], "linewidth": 0}
             if len(known) > 1:
-                style = {"color": _COLORS[_SERIES[place % 4]], "linestyle": _STROKES[place % 4], "label": _plain(text)}
+                style = {
+                    "color": _COLORS[_SERIES[place % 4]],
+                    "linestyle": _STROKES[place % 4],
+                    "label": escape_controls(text),
+                }
             axes.stairs(counts, edges, fill=len(known) == 1, **style)
-        axes.set(xlabel=_plain(xlabel), ylabel=_plain(ylabel), xlim=(edges[0], edges[-1]), ylim=(0, None))
+        axes.set(
+            xlabel=escape_controls(xlabel), ylabel=escape_controls(ylabel), xlim=(edges[0], edges[-1]), ylim=(0, None)
+        )
         return _finished(figure, axes, width, len(known))
 
     values = [
@@ -258,7 +246,7 @@ def histogram(
 
 def curve(
     name: str,
-    estimates: Sequence[Estimate],
+    estimates: _Estimates,
     *,
     xlabel: str = "",
     ylabel: str = "",
@@ -286,13 +274,13 @@ def curve(
                 [e.value for e in group],
                 marker=_MARKERS[place % 4],
                 ls=_STROKES[place % 4],
-                label=_plain(text),
+                label=escape_controls(text),
                 **style,
             )
             axes.vlines(at, *np.transpose([estimate.ends for estimate in group]), **style, linewidth=1.2)
         if null is not None:
             axes.axhline(null, color=_COLORS["soft"], linewidth=0.9)
-        axes.set(xlabel=_plain(xlabel), ylabel=_plain(ylabel))
+        axes.set(xlabel=escape_controls(xlabel), ylabel=escape_controls(ylabel))
         return _finished(figure, axes, width, len(series))
 
     values = [f"{text} {', '.join(f'{one.group}: {interval(one)}' for one in group)}" for text, group in series.items()]
@@ -342,15 +330,10 @@ def _ticks(axes: Axes, across: int, up: int) -> None:
             axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))
 
 
-def _plain(text: str) -> str:
-    """Return `text` with invisible control characters as escapes."""
-    return escape_controls(text).encode("utf-8", "backslashreplace").decode()
-
-
 def _wrapped(name: str, width: int) -> str:
     """Return a name in lines, broken after the signs of addresses and paths where possible."""
     lines = [""]
-    for part in re.findall(rf"[^\s/:#_.?&=-]{{1,{width - 1}}}[\s/:#_.?&=-]?|.", _plain(name)):
+    for part in re.findall(rf"[^\s/:#_.?&=-]{{1,{width - 1}}}[\s/:#_.?&=-]?|.", escape_controls(name)):
         if len(lines[-1] + part.rstrip()) > width:
             lines.append("")
         lines[-1] += part
@@ -381,12 +364,9 @@ def _seen(what: str, values: Sequence[str]) -> str:
 
 
 def inline_svg(figure: Figure, label: str, salt: str = "rejoinder") -> str:
-    """Return an SVG for a page: in the page's font and colours, the same bytes each time.
+    """Return an SVG for a page, in its font and colours, the same bytes each time.
 
-    Args:
-        figure: what to show.
-        label: its content in words.
-        salt: tells its identifiers from those of other charts of the page.
+    `label` says what it shows; `salt` makes its identifiers different from those of other charts of the page.
     """
     out = io.StringIO()
     with _settings(**{"svg.hashsalt": salt}):
@@ -400,7 +380,7 @@ def inline_svg(figure: Figure, label: str, salt: str = "rejoinder") -> str:
     text = re.sub(r"font-family: [^;\"]*;? ?|font-size: 9.75px;? ?", "", text)
     for name, color in _COLORS.items():
         text = text.replace(color, f"var(--{name})")
-    return text.replace("<svg ", f'<svg role="img" aria-label="{escape(_plain(label))}" ', 1)
+    return text.replace("<svg ", f'<svg role="img" aria-label="{escape(escape_controls(label))}" ', 1)
 
 
 def _short(digits: re.Match[str]) -> str:

@@ -10,9 +10,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from rejoinder.report.charts import NARROW, WIDE, inline_svg
-from rejoinder.report.layout import Cases, Chart, Prose
+from rejoinder.report.layout import Chart
 from rejoinder.report.made import Made, made
-from rejoinder.report.tables import Table
 from rejoinder.text.normalize import escape_controls
 
 if TYPE_CHECKING:
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from rejoinder.report.results import Results
-
-_PROSE = 40  # characters of a cell that is prose
 
 
 def html(results: Results, command_line: str = "") -> str:
@@ -53,7 +50,7 @@ def page(template: str, *, script: str = "", title: str, made: Made, **facts: An
     """
     scripts = [_file("page.js"), *([_file(script)] if script else [])]
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
-    text = _environment().get_template(f"{template}.html.jinja").render(
+    text = environment().get_template(f"{template}.html.jinja").render(
         title=title, made=made, style=_file("page.css"), scripts=scripts, hashes=hashes, **facts
     )  # fmt: skip
     return escape_controls(text)
@@ -61,7 +58,7 @@ def page(template: str, *, script: str = "", title: str, made: Made, **facts: An
 
 def fragment(results: Results) -> str:
     """Return the answer, the warnings and the tables for a notebook."""
-    text = _environment().get_template("fragment.html.jinja").render(results=results, tables=results.layout.tables)
+    text = environment().get_template("fragment.html.jinja").render(results=results, tables=results.layout.tables)
     return escape_controls(text)
 
 
@@ -71,18 +68,15 @@ def _file(name: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
     """Return the environment of the templates."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
     pages = Environment(
-        loader=PackageLoader("rejoinder.report", "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True,
-        undefined=StrictUndefined,
+        loader=PackageLoader("rejoinder.report", "templates"), autoescape=select_autoescape(["html.jinja"]),
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    kinds = {"table": Table, "prose": Prose, "chart": Chart, "cases": Cases}
-    pages.tests |= {name: lambda block, kind=kind: isinstance(block, kind) for name, kind in kinds.items()}
-    pages.tests["wordy"] = lambda cell: len(cell.text) > _PROSE
-    pages.filters |= {"kept": _kept, "drawn": _drawn, "marked": _marked}
+    pages.filters |= {"kept": _kept, "drawn": _drawn}
     return pages
 
 
@@ -95,14 +89,6 @@ def _drawn(chart: Chart) -> Markup:
         return Markup(inline_svg(wide, chart.label, chart.name))  # noqa: S704 - our own SVG
     both = (inline_svg(figure, chart.label, f"{chart.name} {figure.get_figwidth()}") for figure in (wide, narrow))
     return Markup('<div class="wide">{}</div><div class="narrow">{}</div>').format(*map(Markup, both))
-
-
-def _marked(text: str) -> Markup:
-    """Return our own Markdown as HTML."""
-    from markdown_it import MarkdownIt
-    from markupsafe import Markup
-
-    return Markup(MarkdownIt("commonmark", {"html": False}).renderInline(text))  # noqa: S704 - it escapes elements
 
 
 def _kept(text: str) -> str:

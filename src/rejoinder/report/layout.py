@@ -51,7 +51,7 @@ class Case(NamedTuple):
 
 
 class Prose(NamedTuple):
-    """Paragraphs, or the points of a list; `marked` ones are our own Markdown."""
+    """Paragraphs, or the points of a list; `marked` ones are our own Markdown, for pages in Markdown."""
 
     sentences: Sequence[str]
     title: str = ""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from rejoinder.report.layout import Block, Case, Chart, Prose, Section
+from rejoinder.report.html import environment
+from rejoinder.report.layout import Section
 from rejoinder.report.made import Made, made
 from rejoinder.report.tables import Table, numeric
 from rejoinder.report.written import one_line
@@ -20,34 +21,24 @@ _MARKS = re.compile(r"[`*~$\\]|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[])|<(?=[A-Za-z/
 _ENTITIES = {"<": "&lt;", "&": "&amp;"}
 # At the beginning of a line: a heading, a list, a rule, a quotation, the target of a link.
 _FIRST = re.compile(r"(\d*)([#+.)-](?=[\s#-]|$)|>|\[(?=.*\]:\s*(?:<|\S*\s*$|\S+\s+[\"'(])))")
-_LAST_TURNS = 3
-_WIDTH = 118  # characters of a line of our own Markdown
 
 
 def markdown(results: Results, command_line: str = "") -> str:
     """Return everything but the charts."""
-    layout, gate = results.layout, [results.gate.text] if results.gate else []
-    title = layout.title or f"rejoinder {results.command}"
-    first = [*results.answer[:1], *gate, *results.warnings, *results.answer[1:]]
-    return page(title, layout.sections, made(results, command_line), first)
+    title, gate = results.layout.title or f"rejoinder {results.command}", [results.gate.text] if results.gate else []
+    sentences = [*results.answer[:1], *gate, *results.warnings, *results.answer[1:]]
+    return page(title, results.layout.sections, made(results, command_line), sentences)
 
 
-def page(title: str, sections: Iterable[Section], made: Made | None = None, sentences: Iterable[str] = ()) -> str:
+def page(title: str, sections: Sequence[Section], made: Made | None = None, sentences: Sequence[str] = ()) -> str:
     """Return a page: its sentences, its sections, and how it was made."""
-    made = made or Made()
-    parts = [f"# {escaped(title)}", *map(_paragraph, sentences), body(sections)]
-    how = [*map(_paragraph, made.sentences), f"    {one_line(made.command_line)}" if made.command_line else ""]
-    how.append("\n".join(f"- {_code(signature)}" for signature in made.signatures.values()))
-    return _joined([*parts, "## How this was made" if any(how) else "", *how])
-
-
-def body(sections: Iterable[Section]) -> str:
-    """Return sections without a page around them."""
-    parts = []
-    for section in sections:
-        blocks = [part for block in section.blocks if block is not None for part in _block(block)]
-        parts += [f"## {escaped(section.title)}" if section.title and blocks else "", *blocks]
-    return _joined(parts)
+    environment().filters.update(
+        escaped=escaped, paragraph=_paragraph, filled=_filled, code=_code, one_line=one_line, table=_table
+    )
+    text = environment().get_template("page.md.jinja").render(
+        title=title, sections=sections, made=made, sentences=sentences
+    )  # fmt: skip
+    return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -64,39 +55,9 @@ def escaped(text: str) -> str:
     return _MARKS.sub(lambda sign: _ENTITIES.get(sign[0], f"\\{sign[0]}"), one_line(text))
 
 
-def _joined(parts: Iterable[str]) -> str:
-    """Return the parts that are not empty, with an empty line between them."""
-    return "\n\n".join(part.strip("\n") for part in parts if part.strip("\n")) + "\n"
-
-
-def _block(block: Block) -> Iterator[str]:
-    """Return the parts of a block; charts are left out."""
-    if isinstance(block, Chart):
-        return
-    yield f"### {escaped(block.title)}" if block.title else ""
-    if isinstance(block, Table):
-        yield _paragraph(block.caption)
-        yield markdown_table([*map(escaped, block.header)], [[*map(escaped, row)] for row in block.texts])
-        yield from map(_paragraph, block.notes)
-    elif isinstance(block, Prose) and block.marked:
-        yield from (textwrap.fill(text, _WIDTH, break_on_hyphens=False) for text in block.sentences)
-    elif isinstance(block, Prose):
-        points = [_paragraph(text) for text in block.sentences]
-        yield from ["\n".join(f"- {point}" for point in points)] if block.listed else points
-    else:
-        group = ""
-        for case in block.cases:
-            yield f"**{escaped(case.group)}**" if case.group not in ("", group) else ""
-            group = case.group
-            yield _case(case)
-
-
-def _case(case: Case) -> str:
-    """Return a quoted line."""
-    head = f"**{escaped(case.why)}**" + (f": {escaped(case.facts)}" if case.facts else "")
-    turns = [f"– {escaped(turn)}" for turn in case.context[-_LAST_TURNS:]]
-    replies = [f"{escaped(who)}: {escaped(text)}" for who, text in case.replies]
-    return "\n>\n".join(f"> {line}" for line in (head, *turns, *replies))
+def _table(table: Table) -> str:
+    """Return a table of plain texts."""
+    return markdown_table([*map(escaped, table.header)], [[*map(escaped, row)] for row in table.texts])
 
 
 def _paragraph(text: str) -> str:
@@ -104,6 +65,11 @@ def _paragraph(text: str) -> str:
     line = escaped(text)
     start = _FIRST.match(line)
     return f"{start[1]}\\{line[start.start(2) :]}" if start else line
+
+
+def _filled(text: str) -> str:
+    """Return our own Markdown in lines, an image on one."""
+    return text if text.startswith("![") else textwrap.fill(text, 118, break_on_hyphens=False)
 
 
 def _code(text: str) -> str:

@@ -38,8 +38,15 @@ def terminal(results: Results, width: int, *, every: bool = False) -> str:
     layout = results.layout
     blocks = (layout.every if every else layout.brief) or [*layout.tables, Prose(layout.made)]
     first = "\n".join([*results.answer[:1], *results.warnings, *results.answer[1:]])
-    parts = [first, *(_block(block, width) for block in blocks if block is not None)]
-    return "\n\n".join(part.strip("\n") for part in parts if part.strip("\n")) + "\n"
+    return escape_controls(
+        "\n\n".join(filter(None, [first.strip("\n"), blocks_text(blocks, width).strip("\n")])) + "\n"
+    )
+
+
+def blocks_text(blocks: Iterable[Block | None], width: int) -> str:
+    """Return blocks as text with an empty line between them."""
+    parts = [_block(block, width).strip("\n") for block in blocks if block is not None]
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _block(block: Block, width: int) -> str:

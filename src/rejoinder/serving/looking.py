@@ -8,8 +8,8 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
 from rejoinder.judges.answers import is_judge
-from rejoinder.documents.cards import card_record
 from rejoinder.scorer import Scorer, signature_of
+from rejoinder.scoring.cards import card_record
 from rejoinder.scoring.explained import is_explained
 from rejoinder.serving.counting import MEDIA
 from rejoinder.serving.service import TheService

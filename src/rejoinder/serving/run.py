@@ -13,8 +13,8 @@ from typing import cast
 from rejoinder.errors import MissingExtra, UsageError, shown
 from rejoinder.external.command import CommandScorer
 from rejoinder.listening import LOOPBACK, address, is_loopback, listening
-from rejoinder.documents.cards import EXAMPLE
 from rejoinder.scorer import Scorer, ScorerLike, run
+from rejoinder.scoring.cards import EXAMPLE
 from rejoinder.scoring.catalog import DEFAULT, PREFIXES, cards, load_scorers
 from rejoinder.serving.limits import Limits
 

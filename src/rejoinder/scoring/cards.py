@@ -1,23 +1,22 @@
-"""Cards of scorers, as a table, as text and as JSON values."""
+"""Cards of scorers, as tables, as text and as JSON values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rejoinder.auditing.battery import entries
 from rejoinder.data.folders import read_card, read_config
 from rejoinder.example import Example
 from rejoinder.judges import written_card
 from rejoinder.registry import Entry
-from rejoinder.documents.tables import text_table
+from rejoinder.report.terminal import text_table
+from rejoinder.report.written import number
 from rejoinder.responders import KINDS as RESPONDERS
-from rejoinder.scorer import Card, Scorer, Scores, run, signature_of
-from rejoinder.scoring.catalog import list_entries, load_scorer
-from rejoinder.stats.figure import number
+from rejoinder.scorer import Card, Scorer, run, signature_of
+from rejoinder.scoring.catalog import load_scorer
 
-# What each group is for, and where there is more.
+# What each group is for, and where to read more.
 _GROUPS = {
     "judges": "Judges that you can train, each a folder then, which is a scorer's name. More: docs/train.md",
     "encoders": "Encoders (-e of train and encode), trained ones by their folder. More: docs/pretraining.md",
@@ -25,7 +24,12 @@ _GROUPS = {
     "material": "What judges read beside an encoder's vectors, by its folder. More: docs/pretraining.md",
     "attacks": "Attacks (--family of audit), and what each would show. More: docs/audit.md",
 }
-_SCORERS = "Scorers (-s of score, compare, study and audit)"
+_AFTER_SCORERS = """
+The folder of a trained judge is a scorer name too. More about one scorer: rejoinder show NAME
+Scores made elsewhere: column:KEY, python:MODULE:FUNCTION, command:PROGRAM (examples in, scores out) and
+openai:URL#MODEL (a language model behind an endpoint, which texts go to): docs/own-scores.md
+plus:smollm2 is the judge with a small language model beside it, on this machine: docs/judge.md
+"""
 EXAMPLE = Example(
     context=("do you have any plans for the weekend ?",),
     response="i am going to see a movie with my sister .",
@@ -34,7 +38,7 @@ EXAMPLE = Example(
 
 
 def card_record(card: Card) -> dict[str, Any]:
-    """The card as JSON values."""
+    """Return a card as JSON values."""
     return {
         "scorer": card.name,
         "kind": card.kind,
@@ -50,23 +54,14 @@ def card_record(card: Card) -> dict[str, Any]:
     }
 
 
-def listing() -> dict[str, list[Entry[Any]]]:
-    """Return everything that can be trained or named, and the attacks, by group.
-
-    The groups are `judges`, `encoders`, `responders`, `material` and `attacks`. `rejoinder train` and
-    `rejoinder pretrain` make a folder, whose path is the name of the model from then on.
-    """
-    return {**list_entries(), "attacks": entries()}
-
-
 def show(name: str | Path) -> dict[str, Any]:
-    """What there is to say of a scorer, a judge or a responder, as JSON values.
+    """Return what is known about a scorer, a judge or a responder, as JSON values.
 
     Args:
         name: a scorer's name, or the folder of a judge or responder.
 
     Returns:
-        `version`, and `results` with one mapping: the card, of a responder the one in its folder.
+        `version`, and `results` with one mapping: the card; of a responder the one in its folder.
 
     Raises:
         UsageError, MissingAsset, DataError: see `load_scorer`.
@@ -77,23 +72,23 @@ def show(name: str | Path) -> dict[str, Any]:
     return {"version": 1, "results": [{**card_record(scorer.card), "signature": dict(signature_of(scorer).fields)}]}
 
 
-def shown(name: str | Path) -> str:
-    """The same in words, with what the scorer gives for an example, and of a judge the card in its folder."""
+def show_text(name: str | Path) -> str:
+    """Return the same in words, with the score of an example, and of a judge the card in its folder."""
     if _responder(name):
         return read_card(name)
     scorer = load_scorer(name)
-    text = card_text(scorer, lambda example: run(scorer, [example]))
+    text = card_text(scorer)
     return f"{text}\n{written_card(str(name))}" if scorer.card.kind == "judge" else text
 
 
 def _responder(name: str | Path) -> str:
-    """The kind of the responder in the folder `name`; "" where it is something else."""
+    """Return the kind of the responder in the folder `name`, or an empty text."""
     kind = str(read_config(name).model.get("kind")) if Path(name).is_dir() else ""
     return kind if kind in RESPONDERS else ""
 
 
 def cards_table(cards: Iterable[Card], width: int) -> str:
-    """One row a plain name, with the presets that go behind its slash."""
+    """Return a table with a row for each name, and its presets."""
     families: dict[str, list[Card]] = {}
     for card in cards:
         families.setdefault(card.name.partition("/")[0], []).append(card)
@@ -109,41 +104,25 @@ def cards_table(cards: Iterable[Card], width: int) -> str:
         for card, *presets in families.values()
     ]
     header = ["scorer", "kind", "needs", "range", "what comes back", "presets (NAME/PRESET)"]
-    return (
-        f"{_SCORERS}\n\n{text_table(header, rows, width, folded=(2, 4, 5))}\n"
-        "The folder of a trained judge is a scorer name too. More of one: rejoinder show NAME\n"
-        "So are, for scores made elsewhere, column:KEY, python:MODULE:FUNCTION, command:PROGRAM (examples in, scores "
-        "out)\nand openai:URL#MODEL (a language model behind an endpoint, which texts go to): docs/own-scores.md\n"
-        "plus:smollm2 is the judge with a small language model beside it, on this machine: docs/judge.md\n"
-    )
-
-
-def _rows(entries: Sequence[Entry[Any]]) -> list[list[str]]:
-    return [list(entry.record.values()) for entry in entries]
+    table = text_table(header, rows, width, folded=(2, 4, 5))
+    return f"Scorers (-s of score, compare, study and audit)\n\n{table}{_AFTER_SCORERS}"
 
 
 def kinds_table(groups: Mapping[str, Sequence[Entry[Any]]], width: int) -> str:
-    """A table for each group of what can be trained or named: what it is, how it comes about, what it needs."""
-    header = ["name", "what it is", "how it comes about", "needs"]
-    of_attacks = ["name", "what is done", "what it would show", "needs"]
-    tables = (
-        f"{_GROUPS[group]}\n\n"
-        f"{text_table(of_attacks if group == 'attacks' else header, _rows(entries), width, folded=(1, 2, 3))}"
-        for group, entries in groups.items()
-    )
+    """Return a table for each group of what can be trained or named."""
+    tables = []
+    for group, entries in groups.items():
+        header = ["name", "what it is", "how it comes about", "needs"]
+        if group == "attacks":
+            header = ["name", "what is done", "what it would show", "needs"]
+        rows = [list(map(str, entry.record.values())) for entry in entries]
+        tables.append(f"{_GROUPS[group]}\n\n{text_table(header, rows, width, folded=(1, 2, 3))}")
     return "\n".join(tables)
 
 
-def card_text(scorer: Scorer, score: Callable[[Example], Scores]) -> str:
-    """The whole card, with the score of one example.
-
-    Args:
-        scorer: whose card.
-        score: scores the example.
-    """
-    card = scorer.card
-    scores = score(EXAMPLE)
-    value = number(float(scores.values[0])) if scores.scored[0] else f"unscored: {scores.reasons[0]}"
+def card_text(scorer: Scorer) -> str:
+    """Return the whole card of a scorer, with its score of one example."""
+    card, scores = scorer.card, run(scorer, [EXAMPLE])
     directions = {True: "higher is better", False: "lower is better", None: "none claimed"}
     fields = {
         "needs": _needs(card),
@@ -159,7 +138,7 @@ def card_text(scorer: Scorer, score: Callable[[Example], Scores]) -> str:
         "context": " / ".join(EXAMPLE.context),
         "reference": EXAMPLE.references[0],
         "response": EXAMPLE.response,
-        "score": value,
+        "score": number(float(scores.values[0]), 3) if scores.scored[0] else f"unscored: {scores.reasons[0]}",
     }
     parts = [f"{card.name} ({card.kind})", f"  {card.summary}", ""]
     parts += [f"  {key:<10} {text}" for key, text in fields.items() if text]
@@ -168,11 +147,11 @@ def card_text(scorer: Scorer, score: Callable[[Example], Scores]) -> str:
 
 
 def _needs(card: Card) -> str:
-    """What must be there, in words."""
+    """Return what an example must have, in words."""
     return ", ".join(sorted(card.needs)) or "nothing else"
 
 
 def _range(card: Card) -> str:
-    """Lowest to highest score."""
+    """Return the lowest and the highest score."""
     low, high = card.range
     return f"{'-inf' if low is None else f'{low:g}'} to {'inf' if high is None else f'{high:g}'}"
