@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rejoinder.analysis.compare_layout import cases_of, layout_of, verdict_of
-from rejoinder.analysis.differences import SIDES, Lines, Outcome, conversations_of, outcome
+from rejoinder.analysis.differences import SIDES, Both, Lines, Outcome, conversations_of, outcome
 from rejoinder.analysis.pairing import PairBy, pairing
 from rejoinder.data.columns import plain
 from rejoinder.data.examples import to_record
@@ -25,11 +25,10 @@ from rejoinder.report.sentences import sentences
 from rejoinder.scorer import Advance, Card, Scorer, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, listed, load_scorers
 from rejoinder.scoring.dialogue import as_rated
-from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.scoring.withholding import INSTEAD
-from rejoinder.scoring.workers import Count, Workers, asked_of, opened, scored
+from rejoinder.scoring.workers import Asked, Count, Workers, asked_of, opened, scored
 from rejoinder.stats.resamples import Sampling
 from rejoinder.text.normalize import visible
 
@@ -39,8 +38,6 @@ NO_VALUE = "(none)"
 """The value of the `--by` column for lines without one."""
 SEVERAL = 1.25  # conversations of each user, on average, that are worth a warning
 _USERS = frozenset(f"{who}_id" for who in ("user", "customer", "visitor", "client", "account", "member", "contact"))
-Both = tuple[Sequence[Example], Sequence[Example]]
-Outside = dict[tuple[str, str], str]
 
 
 def compare(
@@ -100,40 +97,38 @@ def compare(
     outcomes = []
     with opened(workers) as pool:
         for given, (name, scorer) in zip(names, loaded.items(), strict=True):
-            scores = _scored(given, name, scorer, lines, (vectors, pool, progress))
-            outcomes.append(outcome(name, scorer.card, lines, scores, sampling))
+            scores = _scored(asked_of([given], vectors), {name: scorer}, lines, pool, progress)
+            outcomes.append(outcome(name, scorer, lines, scores, sampling))
     if not any(one.estimates[0].known for one in outcomes):
         raise nothing_scored(f"{outcomes[0].name}: {outcomes[0].estimates[0].reason}")
-    outside = _outside(loaded, lines, outcomes)
-    estimates = _decided(outcomes, outside)
-    gate = None
-    if fail_under is not None:
-        gate = _gate(
-            lines, outcomes, pick(estimates, group="", statistic="difference"), outside, fail_under, min_scored
-        )
-    titles = tuple(title_of(UNNAMED, side) for side in sides)
-    options: dict[str, Any] = {"files": titles, "a": titles[0], "b": titles[1], "pair_by": pairs.by, "why": pairs.why}
-    options |= {"by": by, "fail_under": fail_under, "min_scored": min_scored, "resamples": resamples, "seed": seed}
-    fitted = fitted_on(names, [example.dataset for side in sides for example in side])
-    about = _about(lines, outcomes, outside, fitted, options)
-    unjudged = [name for name, group in outside if not group]
-    facts = {"lines": lines, "about": about, "estimates": estimates, "outcomes": outcomes, "outside": outside}
-    cases = cases_of(lines, outcomes, outside)
+    estimates = _decided(outcomes)
+    titles = [title_of(UNNAMED, side) for side in sides]
+    options: dict[str, Any] = {
+        "files": titles,
+        "a": titles[0],
+        "b": titles[1],
+        "pair_by": pairs.by,
+        "why": pairs.why,
+        "by": by,
+    }
+    options |= {"fail_under": fail_under, "min_scored": min_scored, "resamples": resamples, "seed": seed}
+    about = _about(lines, outcomes, fitted_on(names, [example.dataset for side in sides for example in side]), options)
+    facts: dict[str, Any] = {
+        "lines": lines,
+        "about": about,
+        "estimates": estimates,
+        "outcomes": outcomes,
+        "instead": INSTEAD,
+    }
+    cases = cases_of(lines, outcomes)
     return Results(
         command="compare",
         estimates=estimates,
-        answer=sentences("analysis", "compare", instead=INSTEAD, unjudged=unjudged, verdict_of=verdict_of, **facts),
-        warnings=sentences(
-            "analysis",
-            "compare_warnings",
-            unchecked=facts_warning(loaded),
-            users=_users(lines),
-            notes=_notes([one for one in outcomes if one.name not in unjudged]),
-            **facts,
-        ),
+        answer=sentences("analysis", "compare", verdict_of=verdict_of, **facts),
+        warnings=sentences("analysis", "compare_warnings", unread=facts_warning(loaded), users=_users(lines), **facts),
         cases=cases,
         about=about,
-        gate=gate,
+        gate=None if fail_under is None else _gate(fail_under, min_scored, **facts),
         layout=layout_of(lines, outcomes, estimates, about, cases),
     )
 
@@ -163,14 +158,14 @@ def _value(example: Example, name: str) -> str:
 
 
 def _scored(
-    given: ScorerLike, name: str, scorer: Scorer, lines: Lines, how: tuple[str | Path | None, Workers, Advance]
+    asked: Asked, scorer: dict[str, Scorer], lines: Lines, pool: Workers, progress: Advance
 ) -> tuple[Scores, Scores]:
-    """Return the scores of both sides, with references only where both sides have them."""
-    vectors, pool, progress = how
-    bare = _comparable(lines, scorer.card)
-    both = [*bare[0], *bare[1]]
-    asked, either = asked_of([given], vectors, both), {name: as_rated(scorer, both)}
-    first, second = (scored(either, side, asked, pool, progress)[name] for side in bare)
+    """Return the scores of both sides by a scorer, with references only where both sides have them."""
+    ((name, one),) = scorer.items()
+    bare = _comparable(lines, one.card)
+    if any(example.is_dialogue for side in bare for example in side):
+        asked, scorer = replace(asked, level="rated"), {name: as_rated(one, [*bare[0], *bare[1]])}
+    first, second = (scored(scorer, side, asked, pool, progress)[name] for side in bare)
     return first, second
 
 
@@ -198,30 +193,16 @@ def _has_reference(example: Example) -> bool:
 # verdicts
 
 
-def _outside(scorers: Mapping[str, Scorer], lines: Lines, outcomes: Sequence[Outcome]) -> Outside:
-    """Return why scorers cannot judge the replies of a side, by scorer and value of the column ("" for all lines)."""
-    reasons: Outside = {}
-    for one in outcomes:
-        scorer = scorers[one.name]
-        shares = [domain_share(one.scores[n], scorer, whose=f" of {SIDES[n]}") for n in (0, 1)]
-        whole = reasons[one.name, ""] = out_of_domain(one.name, scorer.card, *shares)
-        for group in {estimate.group for estimate in one.estimates} - {""}:
-            rows = [[row for row, value in enumerate(values) if value == group] for values in lines.values]
-            parts = [domain_share(one.scores[n], scorer, rows[n], whose=f" of {SIDES[n]}") for n in (0, 1)]
-            reasons[one.name, group] = whole or out_of_domain(one.name, scorer.card, *parts)
-    return {place: reason for place, reason in reasons.items() if reason}
-
-
-def _decided(outcomes: Sequence[Outcome], outside: Outside) -> tuple[Estimate, ...]:
+def _decided(outcomes: Sequence[Outcome]) -> tuple[Estimate, ...]:
     """Return all estimates with verdicts: one family of tests for the scorers, one for all values of the column."""
     estimates = [estimate for one in outcomes for estimate in one.estimates]
-    differences = pick(estimates, statistic="difference")
+    outside = {(one.name, group) for one in outcomes for group in one.outside}
     decided: dict[tuple[str, str], Estimate] = {}
-    for family in ([one for one in differences if not one.group], [one for one in differences if one.group]):
-        for estimate in decide(family, [NAN if (one.scorer, one.group) in outside else one.p for one in family]):
-            open_question = estimate.verdict is Verdict.INCONCLUSIVE and not estimate.p < LEVEL
-            needed = estimate.needed if open_question else None
-            decided[estimate.scorer, estimate.group] = replace(estimate, needed=needed)
+    for is_part in (False, True):
+        family = [gap for gap in pick(estimates, statistic="difference") if bool(gap.group) is is_part]
+        for gap in decide(family, [NAN if (gap.scorer, gap.group) in outside else gap.p for gap in family]):
+            is_open = gap.verdict is Verdict.INCONCLUSIVE and not gap.p < LEVEL
+            decided[gap.scorer, gap.group] = gap if is_open else replace(gap, needed=None)
     chosen = (decided[one.scorer, one.group] if one.statistic == "difference" else one for one in estimates)
     return tuple(
         replace(one, verdict=Verdict.OUT_OF_DOMAIN, needed=None) if (one.scorer, one.group) in outside else one
@@ -242,81 +223,55 @@ def _require_gate(scorers: Mapping[str, Scorer], fail_under: object, min_scored:
 
 
 def _gate(
-    lines: Lines,
-    outcomes: Sequence[Outcome],
-    differences: Sequence[Estimate],
-    outside: Outside,
-    fail_under: float,
-    min_scored: float,
+    fail_under: float, min_scored: float, *, lines: Lines, outcomes: Sequence[Outcome], estimates: Any, **facts: Any
 ) -> Gate:
     """Return whether by every scorer the difference is at least `fail_under`, by the unfavourable end of its interval.
 
     A reply of A without a partner counts as a pair without scores: a system that leaves questions out gains nothing.
     """
     few, low = [], []
-    for one, difference in zip(outcomes, differences, strict=True):
-        counts = [("pairs", difference.n, len(lines.pairs.a) + lines.pairs.only_a)]
+    for one in outcomes:
+        gap, *_, first, second = pick(estimates, scorer=one.name, group="")
+        counts = [("pairs", gap.n, len(lines.pairs.a) + lines.pairs.only_a)]
         if not lines.pairs.paired:
-            means = pick(one.estimates, statistic="mean score", group="")
-            sizes = map(len, lines.sides)
-            counts = [(f"replies of {mean.system}", mean.n, of) for mean, of in zip(means, sizes, strict=True)]
+            counts = [("replies of A", first.n, len(lines.sides[0])), ("replies of B", second.n, len(lines.sides[1]))]
         few += [(one.name, what, n, of) for what, n, of in counts if n < min_scored * of]
-        least = difference.low if one.card.higher_is_better else -difference.high
-        if not least >= fail_under and (one.name, "") not in outside:
-            low.append((one.name, least))
-    unjudged = [reason for (_, group), reason in outside.items() if not group]
-    facts = {"few": few, "low": low, "unjudged": unjudged, "fail_under": fail_under, "min_scored": min_scored}
-    passed = not few and not low and not unjudged
-    return Gate(passed, " ".join(sentences("analysis", "compare_gate", passed=passed, instead=INSTEAD, **facts)))
+        least = gap.low if one.card.higher_is_better else -gap.high
+        low += [(one.name, least)] if not (least >= fail_under or one.outside.get("")) else []
+    unjudged = [one.outside[""] for one in outcomes if "" in one.outside]
+    passed = not (few or low or unjudged)
+    reasons = {"few": few, "low": low, "unjudged": unjudged, "fail_under": fail_under, "min_scored": min_scored}
+    return Gate(passed, " ".join(sentences("analysis", "compare_gate", passed=passed, **reasons, **facts)))
 
 
 # data, scorers and warnings
 
 
 def _about(
-    lines: Lines,
-    outcomes: Sequence[Outcome],
-    outside: Outside,
-    fitted: Mapping[str, Sequence[str]],
-    options: Mapping[str, Any],
+    lines: Lines, outcomes: Sequence[Outcome], fitted: Mapping[str, Sequence[str]], options: Mapping[str, Any]
 ) -> About:
     """Return the facts about data and scorers."""
-    empty = [sum(line.unanswered and not line.is_dialogue for line in side) for side in lines.sides]
     scorers = {
         one.name: {
             "kind": one.card.kind,
             "asked": True,
             "higher_is_better": one.card.higher_is_better,
             "signature": one.scores[0].signature.fields,
-            "warnings": {side: dict(scores.warning_counts) for side, scores in zip(SIDES, one.scores, strict=True)},
+            "warnings": {side: dict(own.warning_counts) for side, own in zip(SIDES, one.scores, strict=True)},
             "unscored": one.estimates[0].unscored,
             "worst": None if math.isnan(one.filled.worst) else one.filled.worst,
             "empty_left_out": one.spared,
             "values_left_out": list(one.left_out),
-            "out_of_domain": outside.get((one.name, ""), ""),
+            "out_of_domain": one.outside.get("", ""),
             "fitted": list(fitted.get(one.name, ())),
         }
         for one in outcomes
     }
-    pairs = lines.pairs
-    counts: dict[str, Any] = {
-        "pairs": len(pairs.a),
-        "only_a": pairs.only_a,
-        "only_b": pairs.only_b,
-        "differing": pairs.differing,
-    }
-    counts |= {"replies": [*map(len, lines.sides)], "empty": empty}
+    pairs, sides = lines.pairs, lines.sides
+    empty = [sum(line.unanswered and not line.is_dialogue for line in side) for side in sides]
+    counts: dict[str, Any] = {"pairs": len(pairs.a), "only_a": pairs.only_a, "only_b": pairs.only_b}
+    counts |= {"differing": pairs.differing, "replies": [*map(len, sides)], "empty": empty}
     return About(scorers=scorers, options=options, counts=counts)
-
-
-def _notes(outcomes: Sequence[Outcome]) -> list[tuple[int, int, str, str, list[str]]]:
-    """Return count, replies, side, warning and scorers of each warning about replies, the most frequent first."""
-    notes: dict[tuple[str, int, str, int], list[str]] = {}
-    for which, side in enumerate(SIDES):
-        for one in outcomes:
-            for warning, count in one.scores[which].warning_counts.items():
-                notes.setdefault((side, -count, warning, len(one.scores[which].values)), []).append(one.name)
-    return [(-count, replies, side, warning, names) for (side, count, warning, replies), names in sorted(notes.items())]
 
 
 def _users(lines: Lines) -> tuple[int, int, str] | None:

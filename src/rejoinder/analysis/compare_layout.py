@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ def layout_of(
         keys=_keys(lines, pick(estimates, group="")),
         chart=_chart(estimates, several=len(outcomes) > 1),
         sections=[
-            Section("By scorer", [whole]),
+            Section("By scorer", [whole and whole._replace(title="")]),
             *([Section(f"By {lines.by}", strata)] if any(strata) else []),
             *([Section("What got worse", [Cases(title, cases)])] if cases else []),
         ],
@@ -139,12 +139,12 @@ def _chart(estimates: Sequence[Estimate], *, several: bool) -> Chart | None:
 # which replies got worse
 
 
-def cases_of(lines: Lines, outcomes: Sequence[Outcome], outside: Collection[tuple[str, str]]) -> tuple[Case, ...]:
+def cases_of(lines: Lines, outcomes: Sequence[Outcome]) -> tuple[Case, ...]:
     """Return, by scorer with a direction, the pairs in which B lost most, or without pairs the lowest replies of B.
 
     A reply that B gives several times is there once, with how often.
     """
-    judged = [own for own in outcomes if own.card.higher_is_better is not None and (own.name, "") not in outside]
+    judged = [own for own in outcomes if own.card.higher_is_better is not None and "" not in own.outside]
     return tuple(case for own in judged for case in _worst(lines, own))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
@@ -21,7 +21,8 @@ from rejoinder.data.clusters import Clusters, sorted_clusters
 from rejoinder.data.rated_lines import numbered
 from rejoinder.estimates import NAN, Estimate, estimate_of
 from rejoinder.example import Example
-from rejoinder.scorer import Card, FloatArray, Scores
+from rejoinder.scorer import Card, FloatArray, Scorer, Scores
+from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.stats.correlation import ROUNDING
 from rejoinder.stats.permutation import cluster_means
 from rejoinder.stats.resamples import BoolArray, IntArray, Sampling, number_of, renumbered
@@ -34,6 +35,7 @@ FEWEST_OF_A_KIND = 5
 FARTHEST = 1_000_000
 """The largest forecast."""
 SIDES = ("A", "B")
+Both = tuple[Sequence[Example], Sequence[Example]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +54,7 @@ class Lines:
         note: what to know of the clusters, or "".
     """
 
-    sides: tuple[Sequence[Example], Sequence[Example]]
+    sides: Both
     pairs: Pairing
     by: str
     places: tuple[Places, Places]
@@ -63,27 +65,21 @@ class Lines:
     note: str
 
     @classmethod
-    def of(
-        cls,
-        sides: tuple[Sequence[Example], Sequence[Example]],
-        pairs: Pairing,
-        by: str,
-        values: tuple[Sequence[str], Sequence[str]],
-    ) -> Lines:
+    def of(cls, sides: Both, pairs: Pairing, by: str, values: tuple[Sequence[str], Sequence[str]]) -> Lines:
         """Return the lines with their clusters."""
-        names = conversations_of(sides[0]), conversations_of(sides[1])
+        a, b = sides
+        names = conversations_of(a), conversations_of(b)
         if pairs.paired:
             first = [places[0] for places in pairs.a]
-            tied = _clusters_of_pairs([sides[0][place] for place in first], [names[0][place] for place in first])
+            tied = _clusters_of_pairs([a[place] for place in first], [names[0][place] for place in first])
             kinds = np.array([values[0][place] for place in first], dtype=object)
             both = (tied.numbers, tied.numbers)
             return cls(sides, pairs, by, (pairs.a, pairs.b), values, (kinds, kinds), names, both, tied.note)
-        single = tuple([[place] for place in range(len(side))] for side in sides)
-        each = [np.array(own, dtype=object) for own in values]
-        one, other = (_clusters_of_replies(side, own) for side, own in zip(sides, names, strict=True))
+        single = [[n] for n in range(len(a))], [[n] for n in range(len(b))]
+        each = np.array(values[0], dtype=object), np.array(values[1], dtype=object)
+        one, other = _clusters_of_replies(a, names[0]), _clusters_of_replies(b, names[1])
         note = " ".join(dict.fromkeys(filter(None, (one.note, other.note))))
-        numbers = (one.numbers, other.numbers)
-        return cls(sides, pairs, by, (single[0], single[1]), values, (each[0], each[1]), names, numbers, note)
+        return cls(sides, pairs, by, single, values, each, names, (one.numbers, other.numbers), note)
 
     @property
     def unit(self) -> str:
@@ -106,6 +102,7 @@ class Outcome:
         scores: of A and of B.
         filled: the same, with the worst score for empty replies.
         estimates: over all lines, then for each value of the column; without verdicts.
+        outside: why the scorer cannot judge the replies: by value of the column, and under "" for all lines.
         spared: empty replies, or pairs with one, that do not count (see `in_proportion`).
         left_out: values of the column with too few conversations on a side.
     """
@@ -115,29 +112,23 @@ class Outcome:
     scores: tuple[Scores, Scores]
     filled: Filled
     estimates: tuple[Estimate, ...]
+    outside: Mapping[str, str]
     spared: int
     left_out: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Side:
-    """The scored replies of one side.
-
-    Attributes:
-        scores: [N] finite.
-        clusters: [N] number of each cluster.
-        kinds: [N] value of the column.
-        lost: [N] where a reply is empty, which loses to all that are not.
-    """
+    """The N scored replies of one side: scores, clusters, values of the column, and which are empty."""
 
     scores: FloatArray
     clusters: IntArray
     kinds: NDArray[np.object_]
-    lost: BoolArray
+    empty: BoolArray
 
     def at(self, rows: BoolArray) -> _Side:
         """Return some of the replies; clusters are numbered from 0."""
-        return _Side(self.scores[rows], renumbered(self.clusters[rows]), self.kinds[rows], self.lost[rows])
+        return _Side(self.scores[rows], renumbered(self.clusters[rows]), self.kinds[rows], self.empty[rows])
 
     @property
     def groups(self) -> int:
@@ -150,16 +141,9 @@ class _Side:
         return float(self.scores.mean()) if len(self.scores) else NAN
 
 
-def outcome(name: str, card: Card, lines: Lines, scores: tuple[Scores, Scores], sampling: Sampling) -> Outcome:
-    """Return the estimates of one scorer.
-
-    Args:
-        name: of the scorer.
-        card: its card.
-        lines: of both systems.
-        scores: of both systems.
-        sampling: number of resamples and permutations, and seed.
-    """
+def outcome(name: str, scorer: Scorer, lines: Lines, scores: tuple[Scores, Scores], sampling: Sampling) -> Outcome:
+    """Return the estimates of one scorer, from the scores of both systems."""
+    card = scorer.card
     filled = with_the_worst(card, *lines.sides, scores)
     a, b, spared = _sides(lines, filled)
     rare: tuple[str, ...] = ()
@@ -179,7 +163,24 @@ def outcome(name: str, card: Card, lines: Lines, scores: tuple[Scores, Scores], 
         for estimate in _measured(lines, a.at(a.kinds == kind), b.at(b.kinds == kind), sign, sampling)
     ]
     labelled = tuple(replace(estimate, scorer=name) for estimate in (*whole, *strata))
-    return Outcome(name, card, scores, filled, labelled, spared, rare)
+    return Outcome(name, card, scores, filled, labelled, _outside(name, scorer, lines, scores, names), spared, rare)
+
+
+def _outside(
+    name: str, scorer: Scorer, lines: Lines, scores: tuple[Scores, Scores], values: Sequence[str]
+) -> dict[str, str]:
+    """Return why a scorer cannot judge the replies of a side: of all lines, or with a value of the column."""
+
+    def reason(value: str) -> str:
+        shares = (
+            domain_share(own, scorer, [row for row, other in enumerate(of) if value in ("", other)], f" of {side}")
+            for own, of, side in zip(scores, lines.values, SIDES, strict=True)
+        )
+        return out_of_domain(name, scorer.card, *shares)
+
+    whole = reason("")
+    reasons = {"": whole} | {value: whole or reason(value) for value in values}
+    return {value: text for value, text in reasons.items() if text}
 
 
 def conversations_of(side: Sequence[Example]) -> list[str]:
@@ -282,7 +283,7 @@ def _paired(a: _Side, b: _Side, sign: int, sampling: Sampling) -> tuple[Estimate
     """Return difference, win rate and tie rate of pairs; contexts are resampled, and A and B exchanged in them."""
     apart = b.scores - a.scores
     # An empty reply loses even if its score is that of the other: the worst.
-    ahead = np.where(apart == 0, a.lost.astype(int) - b.lost.astype(int), sign * np.sign(apart))
+    ahead = np.where(apart == 0, a.empty.astype(int) - b.empty.astype(int), sign * np.sign(apart))
     win = estimate_of(share_of_clusters((1 + ahead) / 2, a.clusters))
     gap = Estimate(value=float(apart.mean()), n=len(apart), contexts=a.groups)
     tie = float((ahead == 0).mean())
@@ -313,8 +314,7 @@ def _independent(
     )
     groups = a.groups, b.groups
     gap = difference(samples, sampling.generator(groups, "comparison"), sampling.resamples)
-    lost = np.concatenate([a.lost, b.lost])
-    better = replace(samples, values=np.where(lost, -np.inf, sign * samples.values))
+    better = replace(samples, values=np.where(np.concatenate([a.empty, b.empty]), -np.inf, sign * samples.values))
     ranks = np.unique(better.values, return_inverse=True)[1].astype(np.float64)
     up, down = (win_rate(replace(samples, values=ranks + step * samples.second)).value for step in (0.5, -0.5))
     n, scale = len(strata), float(np.abs(samples.values).max()) or 1.0
@@ -349,12 +349,10 @@ def _why_none(lines: Lines, scores: tuple[Scores, Scores], rare: Sequence[str]) 
 
 def _method(lines: Lines, sampling: Sampling, *, drawn: bool) -> str:
     """Return how difference, interval and p were computed."""
-    what = "mean of paired differences" if lines.pairs.paired else "difference of means"
-    if lines.by and not lines.pairs.paired:
-        what += f", values of {lines.by} weighted by their share of replies"
-    if not drawn:
-        return f"{what}; no interval"
-    tested = "A and B exchanged in random contexts" if lines.pairs.paired else "conversations dealt to A and B"
+    what, tested = "mean of paired differences", "A and B exchanged in random contexts"
+    if not lines.pairs.paired:
+        what, tested = "difference of means", "conversations dealt to A and B"
+        what += f", values of {lines.by} weighted by their share of replies" if lines.by else ""
     count = sampling.resamples
     interval = f"95% expanded percentile interval, {count} resamples of {lines.cluster}s"
-    return f"{what}; {interval}; p: {count} permutations, {tested}"
+    return f"{what}; {interval}; p: {count} permutations, {tested}" if drawn else f"{what}; no interval"

@@ -55,7 +55,7 @@ class Pairing:
 
 
 def pairing(a: Sequence[Example], b: Sequence[Example], by: PairBy | None = None) -> Pairing:
-    """Return the pairs of two systems, or that they are two independent samples.
+    """Return the pairs of two systems; without any, they are independent samples.
 
     By default lines are paired by id if at least 80 % of the smaller file's lines have a partner and at least 80 % of
     the pairs answer the same last user turn (without a context: have the same references). Otherwise they are paired by
@@ -87,13 +87,26 @@ def pairing(a: Sequence[Example], b: Sequence[Example], by: PairBy | None = None
             files = ", ".join(side[0].where.rpartition(":")[0] for side in (a, b))
             raise DataError(f"the files share no {by}, so there are no pairs", "Use --pair-by none", where=files)
         return chosen
-    enough = [_enough(pairs, a, b) for pairs in (by_id, by_context)]
-    if enough[0] and len(by_id.a) - by_id.differing >= ENOUGH * len(by_id.a):
+    smaller, least = ("A", len(a)) if len(a) <= len(b) else ("B", len(b))
+    ids, contexts = (least - (own.only_a if smaller == "A" else own.only_b) for own in (by_id, by_context))
+    has_ids, has_contexts = (
+        lines >= ENOUGH * least and len(own.a) >= min(FEWEST, least)
+        for lines, own in ((ids, by_id), (contexts, by_context))
+    )
+    if has_ids and len(by_id.a) - by_id.differing >= ENOUGH * len(by_id.a):
         return by_id
     even = all(len(one) == len(other) for one, other in zip(by_context.a, by_context.b, strict=True))
-    if enough[1] and even:
+    if has_contexts and even:
         return by_context
-    return replace(samples, why=_why_none(a, b, by_id, by_context, enough=enough))
+    why = "the files share neither ids nor contexts"
+    if has_ids:
+        same = percent(1 - by_id.differing / len(by_id.a))
+        why = f"the files share ids, but only {same} of these pairs answer the same last user turn"
+    elif has_contexts:
+        why = "the files share contexts, but some have more lines in one file than in the other"
+    elif ids or contexts:
+        why = f"{ids:,} of the {least:,} lines of {smaller} have a partner by id and {contexts:,} by context"
+    return replace(samples, why=why)
 
 
 def _refuse_duplicates(side: Sequence[Example]) -> None:
@@ -148,32 +161,3 @@ def _asked(example: Example) -> Key:
 def _seen(text: str) -> str:
     """Return a turn as a reader sees it: two files may differ in accents, blanks and markup."""
     return visible_text(text)
-
-
-def _enough(pairs: Pairing, a: Sequence[Example], b: Sequence[Example]) -> bool:
-    """Return whether nearly all lines of the smaller file have a partner, in pairs enough for a test."""
-    return _partners(pairs, a, b) >= ENOUGH * min(len(a), len(b)) and len(pairs.a) >= min(FEWEST, len(a), len(b))
-
-
-def _partners(pairs: Pairing, a: Sequence[Example], b: Sequence[Example]) -> int:
-    """Return how many lines of the smaller file have a partner."""
-    return len(a) - pairs.only_a if len(a) <= len(b) else len(b) - pairs.only_b
-
-
-def _why_none(
-    a: Sequence[Example], b: Sequence[Example], by_id: Pairing, by_context: Pairing, *, enough: Sequence[bool]
-) -> str:
-    """Return why there are no pairs."""
-    parts = []
-    if enough[0]:
-        same = percent(1 - by_id.differing / len(by_id.a))
-        parts.append(f"the files share ids, but only {same} of these pairs answer the same last user turn")
-    if enough[1]:
-        parts.append("the files share contexts, but some have more lines in one file than in the other")
-    if parts:
-        return "; ".join(parts)
-    ids, contexts = (_partners(pairs, a, b) for pairs in (by_id, by_context))
-    if not ids and not contexts:
-        return "the files share neither ids nor contexts"
-    smaller = f"{min(len(a), len(b)):,} lines of {'A' if len(a) <= len(b) else 'B'}"
-    return f"{ids:,} of the {smaller} have a partner by id and {contexts:,} by context"
