@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rejoinder.analysis.compare_layout import cases_of, layout_of, verdict_of
-from rejoinder.analysis.differences import SIDES, Both, Lines, Outcome, conversations_of, outcome
+from rejoinder.analysis.differences import SIDES, Both, Lines, Outcome, conversations_of, measure
 from rejoinder.analysis.pairing import PairBy, pairing
 from rejoinder.data.columns import plain
 from rejoinder.data.examples import to_record
@@ -57,12 +57,11 @@ def compare(
 ) -> Results:
     """Compare two systems: A, the old one, and B, the new one.
 
-    See `pairing` for which replies belong together. Several lines of one side in a pair count as their mean. Intervals
-    of pairs come from resampled contexts, p from exchanging A and B in random contexts. Without pairs, conversations
-    are resampled and dealt to A and B. Verdicts are adjusted for the number of scorers, those on values of a column for
-    the number of all of these (Holm). A scorer has no verdict if more than a tenth of its scored replies of either file
-    are out of its domain. An empty reply is the worst reply. References count only if both lines of a pair have some,
-    without pairs only if all lines have some.
+    See `pairing` for which replies belong together. Intervals of pairs come from resampled contexts, p from exchanging
+    A and B in random contexts. Without pairs, conversations are resampled and dealt to A and B. Verdicts are adjusted
+    for the number of scorers, those on values of a column for the number of all of these (Holm). A scorer has no
+    verdict if more than a tenth of its scored replies of either file are out of its domain. An empty reply is the worst
+    reply. References count only if both lines of a pair have some, without pairs only if all lines have some.
 
     Args:
         a: lines of the first system, in any form that `examples_of` takes.
@@ -70,8 +69,7 @@ def compare(
         scorers: names, folders of judges, scorer objects or functions, or one of them; the bundled judge by default.
         pair_by: "id", "context" or "none"; None decides by the lines.
         by: a key of the lines; the systems are also compared for each of its values. Dots lead into objects.
-        fail_under: a gate: the lowest accepted difference, B - A in the scorer's direction, by the unfavourable end of
-            the interval. 0: no worse; -0.1: at most 0.1 worse.
+        fail_under: a gate: the lowest accepted difference, by the unfavourable end of its interval; 0: no worse.
         min_scored: for the gate: the lowest accepted share of pairs with both scores, or of replies with one.
         resamples: number of resamples and of permutations, 100 or more.
         seed: 0 or more.
@@ -91,27 +89,16 @@ def compare(
     pairs = pairing(*sides, pair_by)
     lines = Lines.of(sides, pairs, by or "", _values(sides, by))
     loaded = load_scorers(names, vectors=vectors)
-    if not loaded:
-        raise UsageError("no scorer was named; a comparison needs at least one")
     _require_gate(loaded, fail_under, min_scored)
     outcomes = []
     with opened(workers) as pool:
         for given, (name, scorer) in zip(names, loaded.items(), strict=True):
             scores = _scored(asked_of([given], vectors), {name: scorer}, lines, pool, progress)
-            outcomes.append(outcome(name, scorer, lines, scores, sampling))
-    if not any(one.estimates[0].known for one in outcomes):
+            outcomes.append(measure(name, scorer, lines, scores, sampling))
+    if not any(outcome.estimates[0].known for outcome in outcomes):
         raise nothing_scored(f"{outcomes[0].name}: {outcomes[0].estimates[0].reason}")
     estimates = _decided(outcomes)
-    titles = [title_of(UNNAMED, side) for side in sides]
-    options: dict[str, Any] = {
-        "files": titles,
-        "a": titles[0],
-        "b": titles[1],
-        "pair_by": pairs.by,
-        "why": pairs.why,
-        "by": by,
-    }
-    options |= {"fail_under": fail_under, "min_scored": min_scored, "resamples": resamples, "seed": seed}
+    options = {"by": by, "fail_under": fail_under, "min_scored": min_scored, "resamples": resamples, "seed": seed}
     about = _about(lines, outcomes, fitted_on(names, [example.dataset for side in sides for example in side]), options)
     facts: dict[str, Any] = {
         "lines": lines,
@@ -158,14 +145,14 @@ def _value(example: Example, name: str) -> str:
 
 
 def _scored(
-    asked: Asked, scorer: dict[str, Scorer], lines: Lines, pool: Workers, progress: Advance
+    job: Asked, named: dict[str, Scorer], lines: Lines, pool: Workers, progress: Advance
 ) -> tuple[Scores, Scores]:
     """Return the scores of both sides by a scorer, with references only where both sides have them."""
-    ((name, one),) = scorer.items()
-    bare = _comparable(lines, one.card)
-    if any(example.is_dialogue for side in bare for example in side):
-        asked, scorer = replace(asked, level="rated"), {name: as_rated(one, [*bare[0], *bare[1]])}
-    first, second = (scored(scorer, side, asked, pool, progress)[name] for side in bare)
+    ((name, scorer),) = named.items()
+    sides = _comparable(lines, scorer.card)
+    if any(example.is_dialogue for side in sides for example in side):
+        job, named = replace(job, level="rated"), {name: as_rated(scorer, [*sides[0], *sides[1]])}
+    first, second = (scored(named, side, job, pool, progress)[name] for side in sides)
     return first, second
 
 
@@ -178,7 +165,7 @@ def _comparable(lines: Lines, card: Card) -> Both:
         first, second = ([replace(example, references=()) for example in side] for side in sides)
         return first, second
     for places in zip(lines.pairs.a, lines.pairs.b, strict=True):
-        pair = [(side, place) for side, own in zip(sides, places, strict=True) for place in own]
+        pair = [(side, place) for side, of_side in zip(sides, places, strict=True) for place in of_side]
         if not all(_has_reference(side[place]) for side, place in pair):
             for side, place in pair:
                 side[place] = replace(side[place], references=())
@@ -195,23 +182,30 @@ def _has_reference(example: Example) -> bool:
 
 def _decided(outcomes: Sequence[Outcome]) -> tuple[Estimate, ...]:
     """Return all estimates with verdicts: one family of tests for the scorers, one for all values of the column."""
-    estimates = [estimate for one in outcomes for estimate in one.estimates]
-    outside = {(one.name, group) for one in outcomes for group in one.outside}
+    estimates = [estimate for outcome in outcomes for estimate in outcome.estimates]
+    outside = {(outcome.name, group) for outcome in outcomes for group in outcome.outside}
     decided: dict[tuple[str, str], Estimate] = {}
     for is_part in (False, True):
         family = [gap for gap in pick(estimates, statistic="difference") if bool(gap.group) is is_part]
         for gap in decide(family, [NAN if (gap.scorer, gap.group) in outside else gap.p for gap in family]):
             is_open = gap.verdict is Verdict.INCONCLUSIVE and not gap.p < LEVEL
             decided[gap.scorer, gap.group] = gap if is_open else replace(gap, needed=None)
-    chosen = (decided[one.scorer, one.group] if one.statistic == "difference" else one for one in estimates)
+    chosen = (
+        decided[estimate.scorer, estimate.group] if estimate.statistic == "difference" else estimate
+        for estimate in estimates
+    )
     return tuple(
-        replace(one, verdict=Verdict.OUT_OF_DOMAIN, needed=None) if (one.scorer, one.group) in outside else one
-        for one in chosen
+        replace(estimate, verdict=Verdict.OUT_OF_DOMAIN, needed=None)
+        if (estimate.scorer, estimate.group) in outside
+        else estimate
+        for estimate in chosen
     )
 
 
 def _require_gate(scorers: Mapping[str, Scorer], fail_under: object, min_scored: object) -> None:
-    """Raise `UsageError` for numbers that no gate can have, and for scorers without a direction."""
+    """Raise `UsageError` without a scorer, for numbers that no gate can have, and for a gate without a direction."""
+    if not scorers:
+        raise UsageError("no scorer was named; a comparison needs at least one")
     if not (is_number(min_scored) and 0 <= min_scored <= 1):  # type: ignore[operator]
         raise UsageError(f"min_scored is {shown(min_scored)}, expected a number from 0 to 1")
     if fail_under is None:
@@ -230,15 +224,15 @@ def _gate(
     A reply of A without a partner counts as a pair without scores: a system that leaves questions out gains nothing.
     """
     few, low = [], []
-    for one in outcomes:
-        gap, *_, first, second = pick(estimates, scorer=one.name, group="")
+    for outcome in outcomes:
+        gap, *_, first, second = pick(estimates, scorer=outcome.name, group="")
         counts = [("pairs", gap.n, len(lines.pairs.a) + lines.pairs.only_a)]
         if not lines.pairs.paired:
             counts = [("replies of A", first.n, len(lines.sides[0])), ("replies of B", second.n, len(lines.sides[1]))]
-        few += [(one.name, what, n, of) for what, n, of in counts if n < min_scored * of]
-        least = gap.low if one.card.higher_is_better else -gap.high
-        low += [(one.name, least)] if not (least >= fail_under or one.outside.get("")) else []
-    unjudged = [one.outside[""] for one in outcomes if "" in one.outside]
+        few += [(outcome.name, what, n, of) for what, n, of in counts if n < min_scored * of]
+        least = gap.low if outcome.card.higher_is_better else -gap.high
+        low += [(outcome.name, least)] if not (least >= fail_under or outcome.outside.get("")) else []
+    unjudged = [outcome.outside[""] for outcome in outcomes if "" in outcome.outside]
     passed = not (few or low or unjudged)
     reasons = {"few": few, "low": low, "unjudged": unjudged, "fail_under": fail_under, "min_scored": min_scored}
     return Gate(passed, " ".join(sentences("analysis", "compare_gate", passed=passed, **reasons, **facts)))
@@ -252,26 +246,28 @@ def _about(
 ) -> About:
     """Return the facts about data and scorers."""
     scorers = {
-        one.name: {
-            "kind": one.card.kind,
+        outcome.name: {
+            "kind": outcome.card.kind,
             "asked": True,
-            "higher_is_better": one.card.higher_is_better,
-            "signature": one.scores[0].signature.fields,
-            "warnings": {side: dict(own.warning_counts) for side, own in zip(SIDES, one.scores, strict=True)},
-            "unscored": one.estimates[0].unscored,
-            "worst": None if math.isnan(one.filled.worst) else one.filled.worst,
-            "empty_left_out": one.spared,
-            "values_left_out": list(one.left_out),
-            "out_of_domain": one.outside.get("", ""),
-            "fitted": list(fitted.get(one.name, ())),
+            "higher_is_better": outcome.card.higher_is_better,
+            "signature": outcome.scores[0].signature.fields,
+            "warnings": {side: dict(scores.warning_counts) for side, scores in zip(SIDES, outcome.scores, strict=True)},
+            "unscored": outcome.estimates[0].unscored,
+            "worst": None if math.isnan(outcome.filled.worst) else outcome.filled.worst,
+            "empty_left_out": outcome.spared,
+            "values_left_out": list(outcome.left_out),
+            "out_of_domain": outcome.outside.get("", ""),
+            "fitted": list(fitted.get(outcome.name, ())),
         }
-        for one in outcomes
+        for outcome in outcomes
     }
     pairs, sides = lines.pairs, lines.sides
+    titles = [title_of(UNNAMED, side) for side in sides]
+    named = {"files": titles, "a": titles[0], "b": titles[1], "pair_by": pairs.by, "why": pairs.why}
     empty = [sum(line.unanswered and not line.is_dialogue for line in side) for side in sides]
     counts: dict[str, Any] = {"pairs": len(pairs.a), "only_a": pairs.only_a, "only_b": pairs.only_b}
     counts |= {"differing": pairs.differing, "replies": [*map(len, sides)], "empty": empty}
-    return About(scorers=scorers, options=options, counts=counts)
+    return About(scorers=scorers, options={**named, **options}, counts=counts)
 
 
 def _users(lines: Lines) -> tuple[int, int, str] | None:

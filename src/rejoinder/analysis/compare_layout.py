@@ -111,7 +111,7 @@ def _strata(
 def _keys(lines: Lines, estimates: Sequence[Estimate]) -> list[KeyFigure]:
     """Return how often B wins, the difference, and the size, by the first scorer with a verdict."""
     differences = pick(estimates, statistic="difference")
-    first = next((one for one in differences if one.known and one.verdict is not Verdict.OUT_OF_DOMAIN), None)
+    first = next((gap for gap in differences if gap.known and gap.verdict is not Verdict.OUT_OF_DOMAIN), None)
     if first is None:
         return []
     wins = one(estimates, scorer=first.scorer, statistic="win rate")
@@ -144,15 +144,17 @@ def cases_of(lines: Lines, outcomes: Sequence[Outcome]) -> tuple[Case, ...]:
 
     A reply that B gives several times is there once, with how often.
     """
-    judged = [own for own in outcomes if own.card.higher_is_better is not None and "" not in own.outside]
-    return tuple(case for own in judged for case in _worst(lines, own))
+    judged = [
+        outcome for outcome in outcomes if outcome.card.higher_is_better is not None and "" not in outcome.outside
+    ]
+    return tuple(case for outcome in judged for case in _worst(lines, outcome))
 
 
 def _worst(lines: Lines, outcome: Outcome) -> list[Case]:
     """Return the cases of one scorer."""
     sign = 1 if outcome.card.higher_is_better else -1
     first, second = (
-        np.array([mean_of(scores, own) for own in places])
+        np.array([mean_of(scores, of_pair) for of_pair in places])
         for scores, places in zip((outcome.filled.a, outcome.filled.b), lines.places, strict=True)
     )
     paired = lines.pairs.paired
@@ -198,14 +200,16 @@ def _case(lines: Lines, scorer: str, n: int, scores: Sequence[float], times: int
 def _rows(lines: Lines, outcomes: Sequence[Outcome]) -> Iterator[dict[str, Any]]:
     """Yield one record for each pair, or without pairs for each reply, those of A first."""
     a, b = lines.sides
-    for own, other in zip(lines.pairs.a, lines.pairs.b, strict=True):
+    for mine, other in zip(lines.pairs.a, lines.pairs.b, strict=True):
         line = b[other[0]]
-        scores = {one.name: (mean_of(one.filled.a, own), mean_of(one.filled.b, other)) for one in outcomes}
+        scores = {
+            outcome.name: (mean_of(outcome.filled.a, mine), mean_of(outcome.filled.b, other)) for outcome in outcomes
+        }
         yield {
             "id": line.id or line.where,
             "context": list(line.context),
-            **({"group": lines.values[0][own[0]]} if lines.by else {}),
-            "a": [a[place].response for place in own],
+            **({"group": lines.values[0][mine[0]]} if lines.by else {}),
+            "a": [a[place].response for place in mine],
             "b": [b[place].response for place in other],
             "scores_a": {name: plain(first) for name, (first, _) in scores.items()},
             "scores_b": {name: plain(second) for name, (_, second) in scores.items()},
@@ -220,5 +224,8 @@ def _rows(lines: Lines, outcomes: Sequence[Outcome]) -> Iterator[dict[str, Any]]
                 **({"group": lines.values[which][place]} if lines.by else {}),
                 "context": list(line.context),
                 "response": line.response,
-                "scores": {one.name: plain(float((one.filled.a, one.filled.b)[which][place])) for one in outcomes},
+                "scores": {
+                    outcome.name: plain(float((outcome.filled.a, outcome.filled.b)[which][place]))
+                    for outcome in outcomes
+                },
             }

@@ -77,9 +77,9 @@ class Lines:
             return cls(sides, pairs, by, (pairs.a, pairs.b), values, (kinds, kinds), names, both, tied.note)
         single = [[n] for n in range(len(a))], [[n] for n in range(len(b))]
         each = np.array(values[0], dtype=object), np.array(values[1], dtype=object)
-        one, other = _clusters_of_replies(a, names[0]), _clusters_of_replies(b, names[1])
-        note = " ".join(dict.fromkeys(filter(None, (one.note, other.note))))
-        return cls(sides, pairs, by, single, values, each, names, (one.numbers, other.numbers), note)
+        of_a, of_b = _clusters_of_replies(a, names[0]), _clusters_of_replies(b, names[1])
+        note = " ".join(dict.fromkeys(filter(None, (of_a.note, of_b.note))))
+        return cls(sides, pairs, by, single, values, each, names, (of_a.numbers, of_b.numbers), note)
 
     @property
     def unit(self) -> str:
@@ -141,7 +141,7 @@ class _Side:
         return float(self.scores.mean()) if len(self.scores) else NAN
 
 
-def outcome(name: str, scorer: Scorer, lines: Lines, scores: tuple[Scores, Scores], sampling: Sampling) -> Outcome:
+def measure(name: str, scorer: Scorer, lines: Lines, scores: tuple[Scores, Scores], sampling: Sampling) -> Outcome:
     """Return the estimates of one scorer, from the scores of both systems."""
     card = scorer.card
     filled = with_the_worst(card, *lines.sides, scores)
@@ -173,8 +173,8 @@ def _outside(
 
     def reason(value: str) -> str:
         shares = (
-            domain_share(own, scorer, [row for row, other in enumerate(of) if value in ("", other)], f" of {side}")
-            for own, of, side in zip(scores, lines.values, SIDES, strict=True)
+            domain_share(part, scorer, [row for row, other in enumerate(of) if value in ("", other)], f" of {side}")
+            for part, of, side in zip(scores, lines.values, SIDES, strict=True)
         )
         return out_of_domain(name, scorer.card, *shares)
 
@@ -227,16 +227,16 @@ def _sides(lines: Lines, filled: Filled) -> tuple[_Side, _Side, int]:
         places = lines.places[which]
         unanswered = np.array([example.unanswered for example in lines.sides[which]], dtype=bool)
         silent = empty | (unanswered & ~np.isfinite(values))
-        means = np.array([mean_of(values, own) for own in places])
-        lost, quiet = (np.array([bool(flags[own].all()) for own in places]) for flags in (empty, silent))
+        means = np.array([mean_of(values, of_pair) for of_pair in places])
+        lost, quiet = (np.array([bool(flags[of_pair].all()) for of_pair in places]) for flags in (empty, silent))
         sides.append(_Side(means, lines.clusters[which], lines.kinds[which], lost))
         silences.append(quiet.astype(np.int64))
     usable = [np.isfinite(side.scores) for side in sides]
     if lines.pairs.paired:
         both = usable[0] & usable[1]
         usable, silences = [both, both], [silences[0] + 2 * silences[1]] * 2
-    counted = [in_proportion(*own) for own in zip(usable, silences, (side.kinds for side in sides), strict=True)]
-    spared = [int((own & ~kept).sum()) for own, kept in zip(usable, counted, strict=True)]
+    counted = [in_proportion(*facts) for facts in zip(usable, silences, (side.kinds for side in sides), strict=True)]
+    spared = [int((known & ~kept).sum()) for known, kept in zip(usable, counted, strict=True)]
     first, second = (side.at(kept) for side, kept in zip(sides, counted, strict=True))
     return first, second, spared[0] if lines.pairs.paired else sum(spared)
 

@@ -88,14 +88,14 @@ def pairing(a: Sequence[Example], b: Sequence[Example], by: PairBy | None = None
             raise DataError(f"the files share no {by}, so there are no pairs", "Use --pair-by none", where=files)
         return chosen
     smaller, least = ("A", len(a)) if len(a) <= len(b) else ("B", len(b))
-    ids, contexts = (least - (own.only_a if smaller == "A" else own.only_b) for own in (by_id, by_context))
+    ids, contexts = (least - (pairs.only_a if smaller == "A" else pairs.only_b) for pairs in (by_id, by_context))
     has_ids, has_contexts = (
-        lines >= ENOUGH * least and len(own.a) >= min(FEWEST, least)
-        for lines, own in ((ids, by_id), (contexts, by_context))
+        lines >= ENOUGH * least and len(pairs.a) >= min(FEWEST, least)
+        for lines, pairs in ((ids, by_id), (contexts, by_context))
     )
     if has_ids and len(by_id.a) - by_id.differing >= ENOUGH * len(by_id.a):
         return by_id
-    even = all(len(one) == len(other) for one, other in zip(by_context.a, by_context.b, strict=True))
+    even = all(len(first) == len(second) for first, second in zip(by_context.a, by_context.b, strict=True))
     if has_contexts and even:
         return by_context
     why = "the files share neither ids nor contexts"
@@ -123,8 +123,8 @@ def _pairs(a: Sequence[Example], b: Sequence[Example], by: PairBy, key: Callable
     first, second = _places(a, key), _places(b, key)
     shared = [name for name in first if name in second]
     of_a, of_b = ([side[name] for name in shared] for side in (first, second))
-    turns = [(_asked(a[one[0]]), _asked(b[other[0]])) for one, other in zip(of_a, of_b, strict=True)]
-    differing = sum(one != other or not one for one, other in turns)
+    turns = [(_prompt(a[first[0]]), _prompt(b[second[0]])) for first, second in zip(of_a, of_b, strict=True)]
+    differing = sum(first != second or not first for first, second in turns)
     only_a, only_b = len(a) - sum(map(len, of_a)), len(b) - sum(map(len, of_b))
     return Pairing(by, of_a, of_b, only_a, only_b, differing)
 
@@ -151,7 +151,7 @@ def _context(example: Example) -> Key | None:
     return ("turns", *turns) if any(turns) else None
 
 
-def _asked(example: Example) -> Key:
+def _prompt(example: Example) -> Key:
     """Return the last turn, or the references if there is no context."""
     last = _seen(example.context[-1]) if example.context else ""
     return (last,) if last else tuple(filter(None, map(_seen, example.references)))

@@ -47,7 +47,7 @@ def with_the_worst(card: Card, a: Sequence[Example], b: Sequence[Example], score
     """
     worst = _worst(card, np.concatenate([side.values for side in scores]))
     empty_a, empty_b = (
-        _empty(card, side, own.values) & ~np.isnan(worst) for side, own in zip((a, b), scores, strict=True)
+        _empty(card, side, of_side.values) & ~np.isnan(worst) for side, of_side in zip((a, b), scores, strict=True)
     )
     filled_a, filled_b = (
         np.where(empty, worst, side.values) for empty, side in zip((empty_a, empty_b), scores, strict=True)
@@ -85,8 +85,8 @@ def _empty(card: Card, examples: Sequence[Example], values: FloatArray) -> BoolA
     A conversation that has a score is not empty because of its last turn, which its score counts already; nor is a chat
     without an answer to its last question that has a score in the file.
     """
-    silent = [one.unanswered and missing_need(card, one, allow_unanswered=True) is None for one in examples]
-    whole = [one.is_dialogue or one.extra.get(UNANSWERED) == NO_ANSWER for one in examples]
+    silent = [example.unanswered and missing_need(card, example, allow_unanswered=True) is None for example in examples]
+    whole = [example.is_dialogue or example.extra.get(UNANSWERED) == NO_ANSWER for example in examples]
     return np.array(silent, dtype=bool) & ~(np.array(whole, dtype=bool) & np.isfinite(values))
 
 
