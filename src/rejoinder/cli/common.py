@@ -77,6 +77,11 @@ Vectors = Annotated[
 ]
 OnErrorFlag = Annotated[OnError, typer.Option("--on-error", help="What to do with a bad line.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
+Figures = Annotated[
+    Path | None,
+    typer.Option("--figures", help="Also draw every chart into this folder, as SVG, PNG and PDF.", metavar="DIR"),
+    Writes(),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace a model that stands in FOLDER.")]
 OnRay = Annotated[
     str | None,
@@ -93,11 +98,6 @@ Workers = Annotated[
         help="Processes that score: a number; or auto, one for each core where that pays.",
         metavar="N|auto",
     ),
-]
-Figures = Annotated[
-    Path | None,
-    typer.Option("--figures", help="Draw the charts into this folder as SVG, PNG and PDF.", metavar="DIR"),
-    Writes(),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Decides every random choice.")]
 
