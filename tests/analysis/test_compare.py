@@ -109,6 +109,12 @@ def test_interval_and_p_agree_with_scipy() -> None:
     assert one.ends == pytest.approx(tuple(expected.confidence_interval()), abs=0.04)
 
 
+def test_small_differences_are_no_rounding() -> None:
+    a, b = drawn(40, 0.5)
+    small = [[replace(one, response=repr(1e-9 * float(one.response))) for one in lines] for lines in (a, b)]
+    assert gap(compare(*small, [Worth()])).p == gap(compare(a, b, [Worth()])).p
+
+
 def test_an_inconclusive_difference_says_how_many_pairs_would_confirm_it() -> None:
     a, b = drawn(60, 0.1)
     results = compare(a, b, [Worth()])
@@ -516,9 +522,7 @@ def test_gate_and_exit_codes(run: Run, weeks: list[Path], tmp_path: Path) -> Non
     passed, failed = run(*call, "--fail-under", "-1.5"), run(*call, "--fail-under", "0", "--json")
     assert passed.code == 0 and passed.err.splitlines()[-1] == "gate -1.5: passed"
     assert failed.code == 6 and json.loads(failed.out)["gate"]["passed"] is False
-    refused(
-        run(*call, "--min-scored", "0.5"), 2, "--min-scored belongs to the gate. Give --fail-under too, or omit it"
-    )
+    refused(run(*call, "--min-scored", "0.5"), 2, "--min-scored belongs to the gate. Give --fail-under too, or omit it")
     older = tmp_path / "older.html"
     older.write_text("older")
     assert run("compare", *weeks, "-s", "length", "--fail-under", "0", "-o", older).code == 2

@@ -101,9 +101,9 @@ def pairing(a: Sequence[Example], b: Sequence[Example], by: PairBy | None = None
     why = "the files share neither ids nor contexts"
     if has_ids:
         same = percent(1 - by_id.differing / len(by_id.a))
-        why = f"the files share ids, but only {same} of these pairs answer the same last user turn"
+        why = f"the files share ids, but only {same} of these pairs answer the same last user turn (see --pair-by id)"
     elif has_contexts:
-        why = "the files share contexts, but some have more lines in one file than in the other"
+        why = "some contexts have more lines in one file than in the other (see --pair-by context)"
     elif ids or contexts:
         why = f"{ids:,} of the {least:,} lines of {smaller} have a partner by id and {contexts:,} by context"
     return replace(samples, why=why)
