@@ -29,7 +29,9 @@ def layout_of(
     directions = {outcome.name: outcome.card.higher_is_better for outcome in outcomes}
     columns = _columns(lines, directions)
     whole = pivot(pick(estimates, group=""), "scorer", columns, in_order=True, title="By scorer", heading="scorer")
-    strata = [_strata(lines, name, estimates, columns, directions) for name in directions]
+    tables = (_strata(lines, name, estimates, columns, directions) for name in directions)
+    strata = [table for table in tables if table]
+    untitled = [table._replace(title="") for table in strata] if len(directions) == 1 else strata
     made = sentences("analysis", "compare_made", lines=lines, about=about)
     title = "The pairs in which B lost most" if lines.pairs.paired else "The lowest replies of B"
     brief = [case._replace(context=case.context[-1:]) for case in cases if case.group == cases[0].group]
@@ -39,7 +41,7 @@ def layout_of(
         chart=_chart(estimates, several=len(outcomes) > 1),
         sections=[
             Section("By scorer", [whole and whole._replace(title="")]),
-            *([Section(f"By {lines.by}", strata)] if any(strata) else []),
+            *([Section(f"By {lines.by}", untitled)] if strata else []),
             *([Section("What got worse", [Cases(title, cases)])] if cases else []),
         ],
         brief=[whole, *strata, Cases(title, brief[:_BRIEF_CASES]) if brief else None, Prose(made)],
