@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.version import __version__
 
 if TYPE_CHECKING:
+    from rejoinder.analysis.compare import compare
     from rejoinder.analysis.estimate import estimate
     from rejoinder.analysis.fit import fit
     from rejoinder.analysis.next_lines import next_lines
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from rejoinder.improve.reranking import rerank
     from rejoinder.improve.reward import reward
     from rejoinder.judges.train import train_judge
-    from rejoinder.meta.compare import compare
     from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
     from rejoinder.responders.decoding import Decoding
     from rejoinder.responders.pretrain import pretrain
@@ -44,9 +44,11 @@ if TYPE_CHECKING:
     from rejoinder.serving.run import serve
 
 _MODULES = {
+    "analysis.compare": "compare",
     "analysis.estimate": "estimate",
     "analysis.fit": "fit",
     "analysis.next_lines": "next_lines",
+    "analysis.ratings": "ratings",
     "analysis.study": "study",
     "analysis.train": "train",
     "annotation.collected": "load_study",
@@ -64,9 +66,6 @@ _MODULES = {
     "improve.reranking": "rerank",
     "improve.reward": "reward",
     "judges.train": "train_judge",
-    "meta.compare": "compare",
-    "analysis.next_lines": "next_lines",
-    "analysis.ratings": "ratings",
     "responder": "Answer Reply Request Responder answer request",
     "responders.decoding": "Decoding",
     "responders.pretrain": "pretrain",

@@ -116,12 +116,9 @@ LABELS = ("dataset", "scorer", "versus", "system", "rater", "level", "by", "grou
 """The fields that say what an estimate is about; no two estimates of one result have all of them in common."""
 
 
-def estimate_of(measured: Any, **labels: Any) -> Estimate:
-    """Return `measured`, an estimate or a record with fields of one, with other `labels` or other fields."""
-    if isinstance(measured, Estimate):
-        return replace(measured, **labels)
-    names = [name for name in Estimate.__dataclass_fields__ if hasattr(measured, name)]
-    return Estimate(**{**{name: getattr(measured, name) for name in names}, **labels})
+def estimate_of(estimate: Estimate, **labels: Any) -> Estimate:
+    """Return the estimate with other `labels` or other fields."""
+    return replace(estimate, **labels)
 
 
 _SUMMARY = ("mean", "sd", "within 1 sd", "lowest", "highest")

@@ -14,13 +14,13 @@ import pytest
 
 import rejoinder
 from conftest import Run, refused
+from rejoinder.analysis.leave_one_out import LEFT_OUT, SAME_SET, left_out_scores
 from rejoinder.data.folders import Parts, write_folder
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.judges import KINDS, LEARNERS, load_learner
 from rejoinder.judges.learner import Choices, Rows
 from rejoinder.judges.train import train_judge
-from rejoinder.analysis.leave_one_out import LEFT_OUT, SAME_SET, left_out_scores
 from rejoinder.registry import Entry
 from rejoinder.scorer import Advance, Card, FloatArray, Scores
 from rejoinder.scoring.catalog import load_scorer

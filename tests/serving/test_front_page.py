@@ -18,7 +18,7 @@ from rejoinder.scorer import FACTS_NOT_CHECKED, run
 from rejoinder.scoring.catalog import load_scorer, load_scorers
 from rejoinder.serving.app import make_app
 from rejoinder.serving.limits import Limits
-from rejoinder.serving.page import GROUPS, WARNINGS, SAMPLES, WORDS
+from rejoinder.serving.page import GROUPS, SAMPLES, WARNINGS, WORDS
 
 TOKEN = "a token of some length"
 

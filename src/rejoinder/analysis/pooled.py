@@ -90,7 +90,7 @@ def _of_sets(pool: ScoredSet, estimates: Sequence[Estimate], scorer: str, statis
     n, unscored, contexts = (sum(getattr(row, name) for row in rows) for name in ("n", "unscored", "contexts"))
     about = {"dataset": OVER_SETS, "scorer": scorer, "level": pool.level, "statistic": statistic, "seed": rows[0].seed}
     method = f"{statistic}, mean over {pluralize(len(rows), 'data set')}; interval from those of the data sets"
-    mean = mean_of_independent(rows)  # type: ignore[arg-type]
+    mean = mean_of_independent(rows)
     return [estimate_of(mean, **about, n=n, unscored=unscored, contexts=contexts, method=method)]
 
 

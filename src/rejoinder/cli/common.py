@@ -77,6 +77,11 @@ Vectors = Annotated[
 ]
 OnErrorFlag = Annotated[OnError, typer.Option("--on-error", help="What to do with a bad line.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
+Figures = Annotated[
+    Path | None,
+    typer.Option("--figures", help="Also draw every chart into this folder, as SVG, PNG and PDF.", metavar="DIR"),
+    Writes(),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace a model that stands in FOLDER.")]
 OnRay = Annotated[
     str | None,
@@ -85,11 +90,6 @@ OnRay = Annotated[
         help="Score in the processes of a Ray cluster: HOST:PORT, or auto for the one of this machine.",
         metavar="ADDRESS",
     ),
-]
-Figures = Annotated[
-    Path | None,
-    typer.Option("--figures", help="Also draw every chart into this folder, as SVG, PNG and PDF.", metavar="DIR"),
-    Writes(),
 ]
 Workers = Annotated[
     str,

@@ -58,9 +58,6 @@ _KINDS = {
     "fooled": ("judge", "s", "judge", "fooled"),
     "holds": ("metric", "o", "metric", "holds"),
     "inconclusive": ("trivial", "o", "paper", "inconclusive"),
-    "fooled": ("judge", "s", "judge", "fooled"),
-    "holds": ("metric", "o", "metric", "holds"),
-    "inconclusive": ("trivial", "o", "paper", "inconclusive"),
     "": ("metric", "o", "metric", ""),
 }
 _SERIES = ("metric", "judge", "reads", "trivial")

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import rejoinder
+from rejoinder.analysis.quality import quality
 from rejoinder.example import Example, Pair
 from rejoinder.judges.conversations import conversations
-from rejoinder.analysis.quality import quality
 from rejoinder.scorer import Scores, Signature
 
 REFERENCES, REPLIES = 40, 6
@@ -68,9 +68,9 @@ def test_all_analyses_see_the_same_clusters() -> None:
     assert rejoinder.estimate(lines, "column:guess").one(statistic="mean rating").contexts == REFERENCES
     other = [Example((), f"other {place}", line.references, id=line.id) for place, line in enumerate(lines)]
     compared = rejoinder.compare(lines, other, ["length"], resamples=100)
-    assert compared.contrasts[0].contexts == REFERENCES
-    apart = rejoinder.compare(lines, other, ["length"], resamples=100, design="unpaired")
-    assert apart.contrasts[0].contexts == 2 * REFERENCES
+    assert compared.one(statistic="difference").contexts == REFERENCES
+    apart = rejoinder.compare(lines, other, ["length"], resamples=100, pair_by="none")
+    assert apart.one(statistic="difference").contexts == 2 * REFERENCES
     assert quality(lines, 0.1, "rouge-l", resamples=100).estimates[0].contexts == REFERENCES
     pairs = [
         Pair((line, Example((), f"other {place}", line.references)), 0, id=str(place))

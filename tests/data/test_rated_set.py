@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rejoinder.data.rated import NO_SYSTEM, POOLED, RatedSets, rated_sets, ratings_of
 from rejoinder.errors import DataError
 from rejoinder.example import Example, Rating
-from rejoinder.data.rated import NO_SYSTEM, POOLED, RatedSets, rated_sets, ratings_of
 
 
 def line(

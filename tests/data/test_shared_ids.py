@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run
+from rejoinder.data.shared_ids import refuse_copies, shared_ids_said
 from rejoinder.errors import DataError
 from rejoinder.example import Example, Rating
-from rejoinder.data.shared_ids import refuse_copies, shared_ids_said
 
 REMEDY = (
     "Give each file once; name two systems in a column system; where ids only number the lines of a file, leave them "

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rejoinder.data.clusters import clusters_of, sorted_clusters
 from rejoinder.data.read import read
 from rejoinder.example import Example, Pair
-from rejoinder.data.clusters import clusters_of, sorted_clusters
 
 LONG = "do you have any plans for the weekend"
 TOPICS = ("boats", "trains", "cheese", "gardens", "winter", "violins", "bread", "glass", "rivers", "chess")
