@@ -285,7 +285,7 @@ def beyond_chance(rows: Sequence[Estimate], bands: dict[str, float], scored: Sco
 def needed(row: Estimate, band: float, tried: int) -> int | None:
     """Return about how many lines would confirm a correlation as high as this one with probability 0.8.
 
-    None if it is not positive, has no chance band, or if so many lines exist already or nobody rates so many.
+    None if it is not positive or has no chance band, if that number of lines exists already, and above a million.
 
     Args:
         row: the correlation.

@@ -59,7 +59,7 @@ class ScoredSet:
 
     @property
     def level(self) -> Literal["turn", "dialogue"]:
-        """What a line is: a reply, or a whole conversation if all lines are."""
+        """The level of its lines: "dialogue" if all are whole conversations."""
         return self.rated.level
 
     @property
