@@ -63,8 +63,7 @@ def agreement(scored: ScoredSet) -> list[Estimate]:
 
 def _over_systems(scored: ScoredSet, scorer: str, rows: IntArray) -> list[Estimate]:
     """Return the correlations of one scorer over the means of systems."""
-    groups, resamples = renumbered(scored.rated.systems[rows]), scored.resamples.at(rows)
-    means = [resamples.means(values[rows], groups) for values in (scored.scores[scorer], scored.rated.ratings)]
+    means = [scored.system_means(name, rows) for name in (scorer, RATERS)]
     named = int((scored.rated.systems != NO_SYSTEM).sum())
     about = {"level": "system", "n": len(means[0]), "unscored": named - len(rows)}
     estimates = []
