@@ -30,14 +30,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from judge_speed import examples_of
+from rejoinder.scoring.on_ray import on_ray
+from rejoinder.scoring.parts import PART, Asked, Scoring, elsewhere
 
 import rejoinder
 from rejoinder.data.part_folder import open_parts
 from rejoinder.data.write import open_writer
 from rejoinder.report.markdown import markdown_table
 from rejoinder.scorer import Scorer
-from rejoinder.scoring.on_ray import on_ray
-from rejoinder.scoring.parts import PART, Asked, Scoring, elsewhere
 from rejoinder.scoring.scoring import CHUNK, Tally, score_stream
 
 RESULT = Path(__file__).parent / "results" / "scale_out.md"

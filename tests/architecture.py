@@ -18,7 +18,7 @@ BASE = "base"
 BASE_MODULES = {"errors", "estimates", "choices", "listening", "version", "assets"}
 CEILING = 69_000
 """Lines of all packages together; only ever lowered."""
-REWRITTEN: frozenset[str] = frozenset({CORE, "data", "perturbations", "text"})
+REWRITTEN: frozenset[str] = frozenset({CORE, "data", "perturbations", "report", "text"})
 """Packages that have reached their design: final floor and budget, plain English, no circle of files."""
 
 
@@ -46,7 +46,7 @@ DESIGN = {
     "judges": Package(6, 4_550),
     "pretraining": Package(6, 2_200),
     "models": Package(5, 3_480),
-    "report": Package(4, 1_150),
+    "report": Package(4, 1_465),  # 1,150 in the first design: text for those who cannot see a chart, labels that fit
     "metrics": Package(4, 1_160),
     "perturbations": Package(4, 760),
     "llm": Package(4, 1_200),
@@ -61,14 +61,14 @@ TODAY = {
     "integrations": Package(11, 552),
     "pages": Package(11, 761),
     "serving": Package(11, 2_211),
-    "documents": Package(10, 4_138),
-    "auditing": Package(9, 3_271),
+    "documents": Package(10, 3_879),
+    "auditing": Package(9, 3_290),
     "improve": Package(9, 1_943),
     "meta": Package(8, 8_255),
     "annotation": Package(6, 1_866),
     "judges": Package(6, 8_129),
     "responders": Package(6, 1_727),
-    "scoring": Package(7, 2_422),
+    "scoring": Package(7, 2_658),
     "encoders": Package(5, 1_489),
     "humans": Package(5, 1_198),
     "metrics": Package(5, 1_445),

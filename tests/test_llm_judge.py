@@ -80,7 +80,7 @@ def test_what_was_put_in_is_found(asked: Asked, place: Path, monkeypatch: pytest
     ceiling = found.one(statistic="ceiling of pearson").value
     ratings = [np.mean([one.value for one in line.ratings]) for line in rated]
     assert ceiling == pytest.approx(np.corrcoef(truth, ratings)[0, 1], abs=0.03)
-    row = found.one(scorer="known", statistic="pearson", level="turn", group="")
+    row = found.one(scorer="known", statistic="pearson", level="turn")
     assert row.value / ceiling == pytest.approx(np.corrcoef(truth, scores.values)[0, 1], abs=0.03)
 
     estimated = rejoinder.estimate("replies.jsonl", judge, rated="few.jsonl").one(statistic="mean rating")

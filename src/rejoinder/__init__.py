@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.version import __version__
 
 if TYPE_CHECKING:
+    from rejoinder.analysis.compare import compare
     from rejoinder.analysis.estimate import estimate
     from rejoinder.analysis.fit import fit
     from rejoinder.analysis.next_lines import next_lines
+    from rejoinder.analysis.ratings import ratings
     from rejoinder.analysis.study import study
     from rejoinder.analysis.train import train
     from rejoinder.annotation.collected import load_study
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
     from rejoinder.improve.reranking import rerank
     from rejoinder.improve.reward import reward
     from rejoinder.judges.train import train_judge
-    from rejoinder.meta.compare import compare
-    from rejoinder.meta.ratings import ratings
     from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
     from rejoinder.responders.decoding import Decoding
     from rejoinder.responders.pretrain import pretrain
@@ -44,14 +44,17 @@ if TYPE_CHECKING:
     from rejoinder.serving.run import serve
 
 _MODULES = {
+    "analysis.compare": "compare",
     "analysis.estimate": "estimate",
     "analysis.fit": "fit",
     "analysis.next_lines": "next_lines",
+    "analysis.ratings": "ratings",
     "analysis.study": "study",
     "analysis.train": "train",
     "annotation.collected": "load_study",
     "annotation.study": "annotate",
     "auditing.attack": "Attack",
+    "auditing.listing": "listing",
     "auditing.run": "audit",
     "data.read": "examples_of pairs_of read read_pairs",
     "data.summary": "describe",
@@ -63,15 +66,13 @@ _MODULES = {
     "improve.reranking": "rerank",
     "improve.reward": "reward",
     "judges.train": "train_judge",
-    "meta.compare": "compare",
-    "meta.ratings": "ratings",
-    "report.cards": "listing show",
-    "report.doctor": "doctor",
     "responder": "Answer Reply Request Responder answer request",
     "responders.decoding": "Decoding",
     "responders.pretrain": "pretrain",
     "scorer": "Card Encoder Explanation Scorer Scores metric",
+    "scoring.cards": "show",
     "scoring.catalog": "cards explain load_responder load_scorer score",
+    "scoring.doctor": "doctor",
     "scoring.replies": "contexts_of respond",
     "scoring.scoring": "score_stream",
     "scoring.selftalk": "selftalk",

@@ -116,12 +116,9 @@ LABELS = ("dataset", "scorer", "versus", "system", "rater", "level", "by", "grou
 """The fields that say what an estimate is about; no two estimates of one result have all of them in common."""
 
 
-def estimate_of(measured: Any, **labels: Any) -> Estimate:
-    """Return `measured`, an estimate or a record with fields of one, with other `labels` or other fields."""
-    if isinstance(measured, Estimate):
-        return replace(measured, **labels)
-    names = [name for name in Estimate.__dataclass_fields__ if hasattr(measured, name)]
-    return Estimate(**{**{name: getattr(measured, name) for name in names}, **labels})
+def estimate_of(estimate: Estimate, **labels: Any) -> Estimate:
+    """Return the estimate with other `labels` or other fields."""
+    return replace(estimate, **labels)
 
 
 _SUMMARY = ("mean", "sd", "within 1 sd", "lowest", "highest")
@@ -137,6 +134,10 @@ STATISTICS = frozenset(
         # agreement of raters
         *("ceiling of pearson", "ICC(1)", "ICC(1,k)", "ICC(2,1)", "ICC(2,k)", "ICC(3,k)", "krippendorff alpha"),
         *("kappa", "pearson of one rater", "spearman of one rater", "pearson of halves", "spearman of halves"),
+        # ratings
+        *("alpha interval", "alpha ordinal", "alpha nominal", "ICC(3,1)", "kappa linear", "kappa quadratic"),
+        *("spread of ratings", "share of ratings", "competence", "seconds", "raters left out", "raters beaten"),
+        *("advantage", "advantage of the rater"),
         # labels
         *("true pass", "false pass", "true fail", "false fail", "no verdict", "accuracy", "TPR", "TNR", "AUC"),
         # comparison of systems, preferences

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-import rejoinder
 from conftest import Run
 from judges_over_views import made_material, quick_judge, rated
-from rejoinder.analysis.fit import STEPS, fit, is_kept, of_correlations
-from rejoinder.analysis.fit_layout import answer, layout
+from rejoinder.analysis.fit import DRAWS, STEPS, fit, is_kept, of_correlations
+from rejoinder.analysis.fit_layout import layout, text
 from rejoinder.data.examples import to_record
 from rejoinder.data.write import write
 from rejoinder.errors import DataError, UsageError
 from rejoinder.estimates import Estimate
 from rejoinder.example import Example, Pair
+from rejoinder.judges.views.adapted import Adaptable
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.report.results import About
 from rejoinder.report.tables import Table
@@ -98,25 +98,27 @@ def test_a_judge_that_would_lose_stays_as_it_was(judge: ViewsJudge, monkeypatch:
     assert adaptation is not None and not adaptation.linear.weights[1:].any()
 
 
-def test_folds_and_samples_hold_whole_conversations(judge: ViewsJudge, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("count", "expected"), [(45, 5), (90, 9), (120, 10)])
+def test_folds_and_samples_hold_whole_conversations(
+    judge: ViewsJudge, monkeypatch: pytest.MonkeyPatch, count: int, expected: int
+) -> None:
     """Five to ten folds; each sample of the learning curve is of whole conversations but for the last."""
     folds: list[int] = []
-    samples: list[tuple[int, int]] = []
-    lines = [replace(line, context=(f"What is number {place // 3}?",)) for place, line in enumerate(turned(90))]
-    inner = rejoinder.judges.views.adapted.Adaptable.left_out
+    torn: list[int] = []
+    lines = [replace(line, context=(f"What is number {place // 3}?",)) for place, line in enumerate(turned(count))]
+    inner = Adaptable.left_out
 
     def spy(self: Any, fold: Any, rng: Any, kept: Any = None) -> Any:
         folds.append(int(fold.max()) + 1)
         assert all(len(set(fold[self.groups == group])) == 1 for group in set(self.groups.tolist()))
         if kept is not None:
             counts = np.bincount(self.groups[kept], minlength=int(self.groups.max()) + 1)
-            samples.append((len(kept), int(((counts > 0) & (counts < 3)).sum())))
+            torn.append(int(((counts > 0) & (counts < 3)).sum()))
         return inner(self, fold, rng, kept)
 
-    monkeypatch.setattr("rejoinder.judges.views.adapted.Adaptable.left_out", spy)
-    fit(lines, judge, resamples=0, sizes=(25, 50))
-    assert set(folds) == {9} and len(samples) == 4
-    assert all(torn <= 1 for _, torn in samples)
+    monkeypatch.setattr(Adaptable, "left_out", spy)
+    fit(lines, judge, resamples=0, sizes=(25,))
+    assert set(folds) == {expected} and len(torn) == DRAWS and max(torn) <= 1
 
 
 def test_pairs_are_measured_by_length_too(judge: ViewsJudge) -> None:
@@ -236,7 +238,7 @@ def test_with_several_systems_the_figure_within_them_leads() -> None:
     by_name = {row.statistic: row for row in estimates if row.scorer == "adapted judge"}
     total, within = by_name["gain in spearman"], by_name["gain in spearman within systems"]
     assert total.verdict == "above" and within.verdict == "inconclusive"
-    sentences = answer(estimates, about)
+    sentences = text("answer", estimates, about)
     assert f"{within.value:+.2f}" in sentences[0] and "better:" not in sentences[0]
     (table,) = (block for block in layout(estimates, about).tables if isinstance(block, Table))
     assert [row[0].text for row in table.rows] == [
@@ -250,5 +252,5 @@ def test_with_several_systems_the_figure_within_them_leads() -> None:
 def test_without_systems_the_figure_over_all_lines_leads() -> None:
     estimates, about = of_systems(named=False)
     assert {row.statistic for row in estimates} == {"spearman", "pearson", "gain in spearman", "gain in pearson"}
-    sentences = answer(estimates, about)
+    sentences = text("answer", estimates, about)
     assert sentences[0].startswith("The adapted judge is better:") and not any("systems" in line for line in sentences)

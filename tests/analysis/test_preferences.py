@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import rejoinder
 from judges_of_domain import NarrowJudge
 from rejoinder import Example, Pair
-from rejoinder.analysis.preferences import FIRST, apart, study_pairs
+from rejoinder.analysis.preferences import FIRST, study_pairs
 from rejoinder.analysis.scored import RATERS
 from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.estimates import Estimate
@@ -185,14 +185,14 @@ def test_pairs_that_cannot_be_studied(pairs: list[Any], scorer: str, more: dict[
         study_pairs(pairs, [scorer], **more)
 
 
-def test_lines_are_pairs_or_ratings() -> None:
-    pair, line = replace(made(1, (1, 0), 0), where="a.jsonl:1"), Example((), "a", where="b.jsonl:1")
-    assert apart([pair]) == ([], [pair]) and apart([line]) == ([line], [])
-    with pytest.raises(DataError) as error:
-        apart([line, pair])
-    assert error.value.where == "a.jsonl:1" and "b.jsonl:1" in str(error.value)
-    with pytest.raises(DataError):
-        apart([])
+def test_study_takes_pairs_too_but_not_with_ratings() -> None:
+    pairs = drawn(20, 1, 0.9)
+    whole, part = (function(pairs, ["column:x"], resamples=100) for function in (rejoinder.study, study_pairs))
+    assert whole.to_dict() == part.to_dict()
+    with pytest.raises(DataError, match="a pair of replies"):
+        rejoinder.study([*pairs, Example((), "a", quality={"overall": 1})], ["column:x"])
+    with pytest.raises(UsageError):
+        rejoinder.study(pairs, ["column:x"], dimension="fun")
 
 
 def test_every_format_holds_the_same(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_every_format_holds_the_same(tmp_path: Path) -> None:
     )
     text = terminal(results, 100)
     assert "Tests against chance" not in text and "Tests against chance" in terminal(results, 100, every=True)
-    assert "30 pairs of 30 contexts; 6 of them are ties and are left out." in results.layout.made[0]
+    assert "30 pairs of 30 contexts; 6 ties are left out." in results.layout.made[0]
 
 
 @pytest.mark.slow
@@ -273,7 +273,7 @@ def test_each_data_set_has_its_own_share_out_of_domain() -> None:
     results = study_pairs([*odd_pairs(0, "a"), *odd_pairs(60, "b")], [NarrowJudge()], resamples=200)
     assert accuracy(results, "narrow", dataset="a").verdict == "above"
     assert accuracy(results, "narrow", dataset="b").verdict == "out of domain"
-    assert list(results.about.scorers["narrow"]["out_of_domain"]) == ["b"]
+    assert [list(facts["out_of_domain"]) for facts in results.about.data] == [[], ["narrow"]]
     assert sum(FACTS_NOT_CHECKED in sentence for sentence in results.warnings) == 1
 
 
@@ -281,7 +281,7 @@ def test_a_judge_that_was_fitted_on_the_data_is_left_out() -> None:
     seen = list(rejoinder.read("@conture"))[:6]
     pairs = [Pair((line, replace(line, response="yes")), 0) for line in seen]
     results = study_pairs(pairs, resamples=0)
-    assert results.about.scorers["rejoinder"]["left_out"] and not results.pick(scorer="rejoinder")
+    assert "rejoinder" not in results.about.scorers and not results.pick(scorer="rejoinder")
     named = study_pairs(pairs, ["rejoinder"], resamples=0)
-    assert named.about.scorers["rejoinder"]["fitted"] == ["conture_turn"]
+    assert named.about.scorers["rejoinder"]["fitted_on"] == ["conture_turn"]
     assert any("conture_turn" in line for line in results.warnings) and any("conture_turn" in w for w in named.warnings)

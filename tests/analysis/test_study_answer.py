@@ -94,7 +94,7 @@ def test_a_scorer_that_does_not_beat_length_says_so_first() -> None:
     close = given(ratings_of(examples) + np.random.default_rng(1).normal(size=200) * 1.5)
     assert "does not beat every baseline" in study(examples, {"close": close}).answer[0]
     far = study(examples, {"far": like(examples, 0.4)})
-    assert "agrees significantly better" in far.answer[0] and "Significantly ahead of it: the trivial baseline length." in told(far)
+    assert "agrees significantly better" in far.answer[0] and "Significantly ahead of far: the trivial baseline length." in told(far)
     alone = study(examples, ["length"])
     assert alone.answer[0].startswith("length agrees with human ratings") and "is a trivial baseline" in told(alone)
 

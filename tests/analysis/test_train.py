@@ -17,7 +17,7 @@ import rejoinder
 from conftest import Run
 from rejoinder.analysis import train as module
 from rejoinder.analysis.train import cross_validate, seconds_for, steps, train
-from rejoinder.analysis.train_layout import answer, recommended
+from rejoinder.analysis.train_layout import recommended, text
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate, Verdict, pick
@@ -119,10 +119,14 @@ def test_metric_and_baseline_are_chosen_on_the_other_folds() -> None:
     lines = encode_rated(rated(order, words=4), LEARNER)
     rows = folds_of(lines, lines.usable["c-adem"], 1)[2].asked
     plain, odd = (cross_validate(data, "c-adem", MANNER, resamples=100) for data in (lines, reversed_at(lines, rows)))
+    names = [{facts.get("role"): name for name, facts in one.scorers.items()} for one in (plain, odd)]
     for role in ("best metric", "best baseline"):
-        first, second = (next(c for c in one.candidates if c.role == role) for one in (plain, odd))
-        assert first.chosen[2] == second.chosen[2]
-    values = [pick(one.estimates, scorer=one.candidates[2].name, statistic="spearman")[0].value for one in (plain, odd)]
+        first, second = (one.scorers[by[role]]["chosen"] for one, by in zip((plain, odd), names, strict=True))
+        assert first[2] == second[2]
+    values = [
+        pick(one.estimates, scorer=by["best metric"], statistic="spearman")[0].value
+        for one, by in zip((plain, odd), names, strict=True)
+    ]
     assert values[0] > values[1] + 0.2, "the reversed fold counts against the choice"
 
 
@@ -161,7 +165,7 @@ def test_a_judge_that_learns_what_no_other_scorer_sees_is_recommended() -> None:
     results = tried(rated(partner), resamples=300)
     assert used(results) == ["new judge"] and results.answer[0].startswith("Use the new judge: Spearman 0.")
     new, bundled = (
-        results.one(scorer="c-adem", statistic="spearman", by=""),
+        results.one(scorer="c-adem", statistic="spearman"),
         results.one(scorer="rejoinder", statistic="spearman"),
     )
     gap = results.one(scorer="c-adem", versus="rejoinder", statistic="difference of spearman")
@@ -180,7 +184,7 @@ def test_a_metric_that_sees_more_is_recommended() -> None:
 
 def test_noise_agrees_with_no_scorer() -> None:
     results = tried(rated(noise))
-    rows = results.pick(statistic="spearman", by="")
+    rows = results.pick(statistic="spearman")
     assert used(results) == [] and {row.verdict for row in rows} == {"inconclusive"}
     assert results.answer[0].startswith("No scorer shows significant agreement")
 
@@ -203,7 +207,7 @@ def test_the_bundled_judge_is_left_out_of_data_that_it_was_fitted_on(dataset: st
     results = tried([replace(line, dataset=dataset) for line in rated(partner)])
     assert ("bundled judge" in by_role(results)) == compared
     assert ("left_out" in results.about.scorers["rejoinder"]) != compared
-    assert {row.dataset for row in results.pick(statistic="spearman", by="")} == {dataset}
+    assert {row.dataset for row in results.pick(statistic="spearman")} == {dataset}
 
 
 def test_the_bundled_judge_is_left_out_of_replies_that_it_cannot_judge() -> None:
@@ -232,7 +236,7 @@ def test_to_know_the_data_set_is_no_agreement() -> None:
         quality = {"overall": 1 + examples[place].quality["overall"] / 10}
         examples[place] = replace(examples[place], dataset="low", context=("music",), quality=quality)
     results = tried(examples)
-    assert used(results) == [] and {row.dataset for row in results.pick(statistic="spearman", by="")} == {"pooled"}
+    assert used(results) == [] and {row.dataset for row in results.pick(statistic="spearman")} == {"pooled"}
 
 
 # No comparison
@@ -240,8 +244,9 @@ def test_to_know_the_data_set_is_no_agreement() -> None:
 
 def test_too_few_lines_for_folds() -> None:
     results = tried(rated(partner, 34))
-    assert not results.pick(by="") and "34 lines" in results.answer[1] and len(results.answer) == 2
-    assert {row.group for row in results.estimates} == {"validation", "test"}
+    (row,) = results.estimates
+    assert not row.known and "34 lines" in row.reason and len(results.answer) == 2
+    assert results.about.scorers["c-adem"]["training"]["test"]["n"] > 0
 
 
 def test_ratings_that_do_not_differ_inside_folds() -> None:
@@ -251,16 +256,16 @@ def test_ratings_that_do_not_differ_inside_folds() -> None:
         replace(line, context_id=f"d{line.id}", quality={"overall": 4.0}) for line in rated(noise, 150, seed=6)
     ]
     results = tried(examples)
-    assert not results.pick(by="") and "no correlation" in results.answer[1]
+    assert [row.known for row in results.estimates] == [False] and "no correlation" in results.answer[1]
 
 
 def test_a_comparison_over_a_minute_is_skipped(lines: RatedLines, monkeypatch: pytest.MonkeyPatch) -> None:
     assert seconds_for(lines, Manner([replace(LEARNER, options_of_fit=FitOptions())])) < 10 < module.LONGEST == 60
     long = Manner([replace(LEARNER, options_of_fit=FitOptions(epochs=100_000))])
     skipped = cross_validate(lines, "c-adem", long, resamples=100)
-    assert "300 lines" in skipped.reason and not skipped.candidates
+    assert "300 lines" in skipped.estimates[0].reason and not skipped.estimates[0].known
     monkeypatch.setattr(module, "LONGEST", 0.01)
-    assert cross_validate(lines, "c-adem", MANNER, resamples=100).reason
+    assert cross_validate(lines, "c-adem", MANNER, resamples=100).estimates[0].reason
 
 
 def test_too_few_resamples_are_refused() -> None:
@@ -353,17 +358,11 @@ def told(
                 about = {"low": gap - half, "high": gap + half, "verdict": verdict(gap, half), "needed": needed}
                 statistic_of = f"difference of {statistic}"
                 rows.append(Estimate(scorer=name, versus=other, statistic=statistic_of, value=gap, **about))
-    use = recommended(rows, "length")
-    scorers = {
-        name: {"role": role, "recommended": name in use, "reversed": False}
-        for name, role in NAMES.items()
-        if name in values
-    }
-    return use, answer(
-        rows,
-        About(scorers=scorers | {"rejoinder": {"left_out": "", **scorers.get("rejoinder", {})}}, counts={"copies": 0}),
-        "",
-    )
+    use = recommended(rows, ["length"])
+    scorers: dict[str, dict[str, Any]] = {"rejoinder": {"left_out": ""}}
+    scorers |= {name: {"role": NAMES[name], "recommended": name in use, "reversed": False} for name in values}
+    about = About(scorers=scorers, options={"scale": (1, 5), "seed": 0}, counts={"copies": 0})
+    return use, text("answer", rows, about)
 
 
 def test_recommended_are_those_that_no_other_is_ahead_of() -> None:

@@ -14,14 +14,13 @@ import pytest
 
 import rejoinder
 from conftest import Run, refused
+from rejoinder.analysis.raters import Attention, project_ratings
 from rejoinder.annotation import database as db
 from rejoinder.annotation.answers import Answer, all_answers, assigned, counts, next_place, rater_of, save, task_at
 from rejoinder.annotation.design import PAIRWISE, Design, Question
 from rejoinder.annotation.study import CONFIG, DATABASE, Study, add_raters, annotate, opened
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Pair, Rating
-from rejoinder.humans.exclusion import Watched
-from rejoinder.meta.ratings import project_ratings
 from studies import rate_all, raters, replies
 
 
@@ -62,7 +61,7 @@ def test_every_command_reads_a_project(
     for place, rater in enumerate(raters(study)):
         rate_all(study, rater, place + 1, heed=place != 1)
     lines, records = rejoinder.load_study(study.folder)
-    known = {one.name: Watched(one.failed, one.passed + one.failed, one.seconds) for one in records}
+    known = {one.name: Attention(one.failed, one.passed + one.failed, one.seconds) for one in records}
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     project = study.folder / name
     found = rejoinder.examples_of(project)

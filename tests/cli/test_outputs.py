@@ -30,6 +30,7 @@ PLAIN = {
     ("audit", "family"),
     ("train", "kind"),
     ("compare", "by"),
+    ("compare", "count"),
     ("ratings", "dimension"),
     ("annotate", "database"),
     ("annotate", "host"),
@@ -115,7 +116,7 @@ def test_what_is_called_out_is_marked_as_written() -> None:
     assert len(found) >= 9
     for name, command in commands().items():
         for key in inspect.signature(command).parameters:
-            assert ((name, key) in found) is (key in ("out", "held_out", "export")), (name, key)
+            assert ((name, key) in found) is (key in ("out", "held_out", "export", "figures")), (name, key)
 
 
 @pytest.mark.parametrize(("name", "out", "read"), list(pairs()))

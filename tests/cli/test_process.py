@@ -102,7 +102,7 @@ def systems(tmp_path: Path) -> Path:
 
 def test_a_gate_and_its_outputs_do_not_depend_on_who_reads_the_messages(systems: Path) -> None:
     (systems / "page.html").write_text("old")
-    call = "rejoinder compare b.jsonl a.jsonl -s bleu-2 --threshold 0 -o page.html"
+    call = "rejoinder compare b.jsonl a.jsonl -s bleu-2 --fail-under 0 -o page.html"
     for ending in ("2>&1 | true", "| true", "| head -1", "2>&1 >&- | true"):
         ran = shell(f"{call} {ending}; exit ${{PIPESTATUS[0]}}", systems)
         assert ran.returncode == 6, (ending, ran.stderr)

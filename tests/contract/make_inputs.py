@@ -413,11 +413,11 @@ TABLE: dict[str, tuple[Files, str]] = {
     "compare/column": (dict(SAME_IDS), f"compare old.jsonl new.jsonl -s column:judge_score {FEW}"),
     "compare/unpaired": (dict(USERS), f"compare a.jsonl b.jsonl -s column:judge_score {FEW}"),
     "compare/by_segment": (dict(SEGMENTS), f"compare old.jsonl new.jsonl -s column:judge_score --by region {FEW}"),
-    "compare/gate_passes": (dict(SAME_IDS), f"compare old.jsonl new.jsonl -s column:judge_score --threshold -3 {FEW}"),
-    "compare/gate_fails": (dict(SAME_IDS), f"compare new.jsonl old.jsonl -s column:judge_score --threshold 0 {FEW}"),
+    "compare/gate_passes": (dict(SAME_IDS), f"compare old.jsonl new.jsonl -s column:judge_score --fail-under -3 {FEW}"),
+    "compare/gate_fails": (dict(SAME_IDS), f"compare new.jsonl old.jsonl -s column:judge_score --fail-under 0 {FEW}"),
     "compare/same_file": (dict(SAME_IDS), f"compare old.jsonl old.jsonl -s length {FEW}"),
     "compare/out_of_domain": (dict(ASSISTANTS), f"compare a.jsonl b.jsonl {FEW}"),
-    "compare/out_of_domain_gate": (dict(ASSISTANTS), f"compare a.jsonl b.jsonl --threshold -1 {FEW}"),
+    "compare/out_of_domain_gate": (dict(ASSISTANTS), f"compare a.jsonl b.jsonl --fail-under -1 {FEW}"),
     "compare/empty_replies": (
         {
             "a.jsonl": jsonl([{**line, "id": str(n)} for n, line in enumerate(of("old"))]),

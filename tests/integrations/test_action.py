@@ -54,7 +54,7 @@ def test_the_gate_closes_and_opens(tmp_path: Path) -> None:
     code, out, summary = step(tmp_path, **weeks, by="intent")
     assert code == 6 and "A is better" in out
     assert summary.startswith("gate +0: not passed, exit code 6 (") and "| column:judged |" in summary
-    code, _, summary = step(tmp_path, **weeks, threshold="-1.5")
+    code, _, summary = step(tmp_path, **weeks, **{"fail-under": "-1.5"})
     assert code == 0 and summary.startswith("gate -1.5: passed")
 
 
@@ -70,7 +70,7 @@ def chat(path: Path, *replies: str) -> None:
 def test_the_summary_says_that_facts_were_not_checked(tmp_path: Path) -> None:
     chat(tmp_path / "a.jsonl", "i have a dog .", "no , i do not .", "yes , two cats .")
     chat(tmp_path / "b.jsonl", "yes , i have two dogs .", "no , i am afraid of them .", "yes , two cats and a dog .")
-    code, out, summary = step(tmp_path, a="a.jsonl", b="b.jsonl", threshold="-9")
+    code, out, summary = step(tmp_path, a="a.jsonl", b="b.jsonl", **{"fail-under": "-9"})
     assert code == 0 and summary.startswith("gate -9: passed")
     assert FACTS_NOT_CHECKED in summary and FACTS_NOT_CHECKED in out
 
@@ -78,7 +78,7 @@ def test_the_summary_says_that_facts_were_not_checked(tmp_path: Path) -> None:
 def test_replies_that_the_judge_cannot_judge_do_not_pass(tmp_path: Path) -> None:
     chat(tmp_path / "a.jsonl", "i have a dog .", "no , i do not .", "yes , two cats .")
     chat(tmp_path / "b.jsonl", "Ja, ich habe zwei Hunde und eine Katze.", "Nein, ich habe leider keine Tiere.")
-    code, _, summary = step(tmp_path, a="a.jsonl", b="b.jsonl", threshold="-9")
+    code, _, summary = step(tmp_path, a="a.jsonl", b="b.jsonl", **{"fail-under": "-9"})
     assert code == 6 and summary.startswith("gate -9: not passed")
     assert "cannot judge" in summary and "rejoinder fit" in summary
     assert "B is better" not in summary and "A is better" not in summary

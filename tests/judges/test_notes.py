@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rejoinder.documents.scores import summary_table
 
 import rejoinder
 from conftest import Run
@@ -24,7 +25,6 @@ from rejoinder.judges.notes import CONTEXT_CUT, CONTEXT_NOT_ENGLISH, CUT, NOT_EN
 from rejoinder.judges.train import train_judge
 from rejoinder.metrics.baselines import words
 from rejoinder.nn.bpe import train_bpe
-from rejoinder.documents.scores import summary_table
 from rejoinder.scorer import OUT_OF_DOMAIN, Card, Scores
 from rejoinder.scorer import run as run_scorer
 from rejoinder.scoring.catalog import load_scorer
@@ -222,14 +222,14 @@ def test_compare_counts_notes_for_each_side(run: Run, tmp_path: Path) -> None:
     for name, share in (("a", 0), ("b", 12)):
         rejoinder.write(foreign(share), tmp_path / f"{name}.jsonl")
     ran = run("compare", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--resamples", 100)
-    assert '12 of 120 replies of B are noted as "not English" (rejoinder).' in ran.words
-    assert '"not English"' not in ran.words.replace('replies of B are noted as "not English"', "")
+    assert '12 of 120 replies of B have the warning "not English" (rejoinder).' in ran.words
+    assert ran.words.count('"not English"') == 1
     found = json.loads(run("compare", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--json").out)
     counted = {
         side: {note: n for note, n in notes.items() if note not in (UNLIKE, OUT_OF_DOMAIN)}
-        for side, notes in found["notes"]["rejoinder"].items()
+        for side, notes in found["scorers"]["rejoinder"]["warnings"].items()
     }
-    assert counted == {"a": {}, "b": {"not English": 12}}
+    assert counted == {"A": {}, "B": {"not English": 12}}
 
 
 @pytest.mark.parametrize("out", [None, "page.html", "page.md", "study.json"])
@@ -245,7 +245,8 @@ def test_a_study_counts_notes(run: Run, tmp_path: Path, out: str | None) -> None
 
 def test_a_study_has_its_notes_by_scorer() -> None:
     found = rejoinder.study(foreign(7), ["rejoinder", "length"], resamples=10).to_dict()
-    assert found["notes"]["rejoinder"]["not English"] == 7 and found["notes"]["length"] == {}
+    counts = {name: found["scorers"][name]["warnings"] for name in ("rejoinder", "length")}
+    assert counts["rejoinder"]["not English"] == 7 and counts["length"] == {}
 
 
 def share_of_notes(lines: Sequence[Example], *kinds: str) -> float:

@@ -108,6 +108,12 @@ def test_a_page_is_accessible() -> None:
     assert all(len(str(one["aria-label"])) > 15 and one["role"] == "img" for one in shown.all("svg"))
 
 
+def test_a_section_without_a_title_is_shown() -> None:
+    layout = Layout(sections=[Section("", [Prose(["Words."])]), Section("Empty", [None])])
+    shown = html(Results(command="x", estimates=(), answer=(), layout=layout))
+    assert "<p>Words.</p>" in shown and "Empty" not in shown and '<h1 class="headline">rejoinder x</h1>' in shown
+
+
 def test_the_first_screen_has_headline_warnings_key_figures_and_chart_in_this_order() -> None:
     shown = Page(html(results("a", pictures=True)))
     classes = [attributes.get("class") for tag, attributes, path in shown.elements if "header" in path]

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from rejoinder.scoring.parts import Judged, here
 
 import rejoinder
 from conftest import Run
@@ -21,7 +22,6 @@ from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Explanation, Scores
 from rejoinder.scoring import scoring, withholding
-from rejoinder.scoring.parts import Judged, here
 from rejoinder.scoring.scoring import Tally, score_stream
 from rejoinder.scoring.withholding import INSTEAD
 
@@ -318,8 +318,8 @@ HALF_RATED = [replace(one, quality={}, scales={}) if row % 2 else one for row, o
 @pytest.mark.parametrize(
     "analysis",
     [
-        lambda scorer: rejoinder.study(SCALED, [scorer], resamples=100).agreements,
-        lambda scorer: rejoinder.compare(SCALED, SCALED[::-1], scorer, resamples=100).contrasts,
+        lambda scorer: rejoinder.study(SCALED, [scorer], resamples=100).estimates,
+        lambda scorer: rejoinder.compare(SCALED, SCALED[::-1], scorer, resamples=100).estimates,
         lambda scorer: rejoinder.estimate(HALF_RATED, scorer=scorer).answer,
         lambda scorer: rejoinder.next_lines(HALF_RATED, 5, scorer=scorer),
         lambda scorer: rejoinder.audit(SCALED, scorer, families=["empty"], limit=5),

@@ -45,8 +45,10 @@ def lines(path: Path, records: list[dict[str, Any]]) -> Path:
 def test_a_comparison_is_that_of_the_command(client: TestClient, tmp_path: Path, run: Run) -> None:
     answer = client.post("/v1/compare?resamples=200&seed=3", content=json.dumps({"a": A, "b": B}))
     a, b = lines(tmp_path / "a.jsonl", A), lines(tmp_path / "b.jsonl", B)
-    told = run("compare", a, b, "-s", "length", "--resamples", "200", "--seed", "3", "--json").out
-    assert answer.status_code == 200 and answer.json() == json.loads(told)
+    printed = run("compare", a, b, "-s", "length", "--resamples", "200", "--seed", "3", "--json").out
+    names = {"files": ["a", "b"], "a": "a", "b": "b"}
+    expected = json.loads(printed)
+    assert answer.status_code == 200 and answer.json() == {**expected, "options": {**expected["options"], **names}}
 
 
 def test_an_audit_is_that_of_the_command(client: TestClient, tmp_path: Path, run: Run) -> None:
@@ -68,6 +70,7 @@ def test_an_audit_is_that_of_the_command(client: TestClient, tmp_path: Path, run
         ("compare", {"a": [A[0]] * 2, "b": A}, 422, "was already given at a:item 1"),
         ("compare?resamples=7", {"a": A, "b": A}, 400, "parameter resamples: "),
         ("compare?seed=-1", {"a": A, "b": A}, 400, "parameter seed: "),
+        ("compare?pair_by=line", {"a": A, "b": A}, 400, "parameter pair_by: "),
         ("compare?by=nothing", {"a": A, "b": B}, 422, "nothing"),
         ("compare?vectors=/etc/passwd", {"a": A, "b": A}, 400, "parameter vectors: there is no such parameter"),
         ("audit?pool=/etc/passwd", A, 400, "parameter pool: there is no such parameter"),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -20,12 +21,12 @@ from rejoinder.analysis.systems import systems, systems_table
 from rejoinder.data.rated import NO_SYSTEM, RatedSet
 from rejoinder.estimates import LEVEL, NAN, Estimate, decide, estimate_of, one, pick
 from rejoinder.metrics.baselines import words
-from rejoinder.report.tables import Cell, Column, Table, pivot, table
+from rejoinder.report.tables import Column, Table, pivot
 from rejoinder.report.written import DASH, count, interval, p_value
 from rejoinder.stats.agreement import one_against_others, random_halves, reliability
 from rejoinder.stats.correlation import CORRELATIONS, SMALLEST_P, chance_band, columns, within
 from rejoinder.stats.ranking import pair_accuracy
-from rejoinder.stats.resamples import FloatArray, IntArray, number_of, renumbered
+from rejoinder.stats.resamples import FloatArray, IntArray, renumbered
 
 MOST_PAIRED = 2000
 """Lines; all pairs of more take too long."""
@@ -50,16 +51,11 @@ _POWER = float(ndtri(0.8))
 def agreement(scored: ScoredSet) -> list[Estimate]:
     """Return Pearson, Spearman and Kendall by scorer: over lines, then over the mean scores of systems."""
     estimates = []
-    for scorer in _ranked(scored):
-        rows = scored.rows(scorer)
-        values, ratings = scored.scores[scorer][rows], scored.rated.ratings[rows]
+    for scorer, rows, values, ratings in _ranked(scored):
         for name, correlate in CORRELATIONS.items():
             result = correlate(values, ratings, names=("score", "rating"))
-            about = {"statistic": name, "value": result.value, "p": result.p}
-            if result.known:
-                estimates.append(scored.estimate(scored.draws(name, scorer, rows), scorer, rows, name, **about))
-            else:
-                estimates.append(_missing(scored, scorer, rows, result.reason, **about))
+            draws = scored.draws(name, scorer, rows) if result.known else np.empty(0)
+            estimates.append(_correlation(scored, scorer, rows, result, draws, statistic=name))
         named = rows[scored.rated.systems[rows] != NO_SYSTEM]
         estimates += _over_systems(scored, scorer, named) if len(named) else []
     return estimates
@@ -67,55 +63,53 @@ def agreement(scored: ScoredSet) -> list[Estimate]:
 
 def _over_systems(scored: ScoredSet, scorer: str, rows: IntArray) -> list[Estimate]:
     """Return the correlations of one scorer over the means of systems."""
-    groups = renumbered(scored.rated.systems[rows])
-    size = number_of(groups)
-    named = int((scored.rated.systems != NO_SYSTEM).sum())
-    about = {"level": "system", "n": size, "unscored": named - len(rows)}
-    if size in _FEW_SYSTEMS:
-        return [_missing(scored, scorer, rows, _FEW_SYSTEMS[size], statistic=name, **about) for name in CORRELATIONS]
-    resamples = scored.resamples.at(rows)
+    groups, resamples = renumbered(scored.rated.systems[rows]), scored.resamples.at(rows)
     means = [resamples.means(values[rows], groups) for values in (scored.scores[scorer], scored.rated.ratings)]
+    named = int((scored.rated.systems != NO_SYSTEM).sum())
+    about = {"level": "system", "n": len(means[0]), "unscored": named - len(rows)}
     estimates = []
     for name, correlate in CORRELATIONS.items():
         result = correlate(*(mean[:, 0] for mean in means), names=("mean score", "mean rating"))
-        own = {**about, "statistic": name, "value": result.value, "p": result.p}
-        if result.known:
-            estimates.append(scored.estimate(columns(name, *means), scorer, rows, name, **own))
-        else:
-            estimates.append(_missing(scored, scorer, rows, result.reason, **own))
+        if few := _FEW_SYSTEMS.get(len(means[0])):
+            result = replace(result, reason=few)
+        estimates.append(_correlation(scored, scorer, rows, result, columns(name, *means), statistic=name, **about))
     return estimates
+
+
+def _correlation(
+    scored: ScoredSet, scorer: str, rows: IntArray, result: Any, draws: FloatArray, **more: Any
+) -> Estimate:
+    """Return a correlation with its interval; or the reason for none, and why lines are unscored if any are."""
+    about = {"value": result.value, "p": result.p, **more}
+    if result.known:
+        return scored.estimate(draws, scorer, rows, more["statistic"], **about)
+    estimate, why = Estimate(**scored.about(scorer, rows, **about)), scored.unscored.get(scorer)
+    unscored = f"; {estimate.unscored} rated lines unscored, most often: {why}" if why and estimate.unscored else ""
+    return replace(estimate, reason=f"{result.reason}{unscored}")
 
 
 def within_systems(scored: ScoredSet) -> list[Estimate]:
     """Return the mean correlation within systems, where predicting each system's mean gives nothing."""
-    named = len(scored.rated.named_systems)
-    statistic = "pearson within systems"
-    estimates = []
-    for scorer in _ranked(scored):
-        rows = scored.rows(scorer)
+    named, estimates = len(scored.rated.named_systems), []
+    about = {"statistic": "pearson within systems"}
+    for scorer, rows, *_ in _ranked(scored):
         rows = rows[scored.rated.systems[rows] != NO_SYSTEM]
-        if named < 2 or scored.kinds[scorer] == "oracle baseline":
-            reason = (
-                f"{named} systems named; two or more are needed" if named < 2 else "the same for all lines of a system"
-            )
-            estimates.append(_missing(scored, scorer, rows[:0], reason, statistic=statistic))
+        reason = f"{named} systems named; two or more are needed" if named < 2 else ""
+        if scored.kinds[scorer] == "oracle baseline":
+            reason = reason or "the same for all lines of a system"
+        if reason:
+            estimates.append(Estimate(**scored.about(scorer, rows[:0], reason=reason, **about)))
         else:
-            estimates.append(_inside(scored, scorer, rows, scored.rated.systems[rows], statistic=statistic))
+            estimates.append(_inside(scored, scorer, rows, scored.rated.systems[rows], **about))
     return estimates
 
 
 def without_copies(scored: ScoredSet) -> list[Estimate]:
-    """Return Pearson over the lines whose response equals no reference, if there are others: those are easy to score."""
+    """Return Pearson over the lines whose response equals no reference, if others do: those are easy to score."""
     copies = scored.rated.copies
-    if not copies.any():
-        return []
-    rows = {scorer: scored.rows(scorer) for scorer in _ranked(scored)}
-    kept = {scorer: own[~copies[own]] for scorer, own in rows.items()}
-    # a data set or a pool counts as one group here
-    return [
-        _inside(scored, scorer, own, np.zeros(len(own), dtype=np.int64), statistic="pearson", **WITHOUT_COPIES)
-        for scorer, own in kept.items()
-    ]
+    kept = {scorer: rows[~copies[rows]] for scorer, rows, *_ in _ranked(scored)} if copies.any() else {}
+    about = {"statistic": "pearson", **WITHOUT_COPIES}
+    return [_inside(scored, scorer, rows, np.zeros_like(rows), **about) for scorer, rows in kept.items()]
 
 
 def _inside(scored: ScoredSet, scorer: str, rows: IntArray, groups: IntArray, **more: str) -> Estimate:
@@ -127,41 +121,46 @@ def _inside(scored: ScoredSet, scorer: str, rows: IntArray, groups: IntArray, **
 
 def by_chance(scored: ScoredSet) -> list[Estimate]:
     """Return the interval that holds 95 % of the correlations of scorers that are unrelated to the ratings."""
-    estimates = []
-    for scorer in _ranked(scored):
-        rows = scored.rows(scorer)
-        rated = scored.rated
-        band = chance_band(scored.scores[scorer][rows], rated.ratings[rows], rated.contexts[rows])
-        if band.known:
-            estimates.append(estimate_of(band, **scored.about(scorer, rows, statistic="pearson by chance")))
-    return estimates
+    about = {"statistic": "pearson by chance"}
+    bands = [
+        (scorer, rows, chance_band(values, ratings, scored.rated.contexts[rows]))
+        for scorer, rows, values, ratings in _ranked(scored)
+    ]
+    return [estimate_of(band, **scored.about(scorer, rows, **about)) for scorer, rows, band in bands if band.known]
 
 
 def pairs_of_lines(scored: ScoredSet) -> list[Estimate]:
     """Return the share of pairs of lines that a scorer orders as the ratings do, ties calibrated."""
-    estimates = []
-    for scorer in _ranked(scored):
-        rows = scored.rows(scorer)
-        about = scored.about(scorer, rows, statistic="pair accuracy", method="ties calibrated on these lines")
-        if len(rows) > MOST_PAIRED:
-            estimates.append(Estimate(**about, reason=f"not computed for more than {MOST_PAIRED:,} lines"))
-        else:
-            result = pair_accuracy(scored.scores[scorer][rows], scored.rated.ratings[rows])
-            estimates.append(estimate_of(result, **about))
-    return estimates
+    about = {"statistic": "pair accuracy", "method": "ties calibrated on these lines"}
+    none = Estimate(reason=f"not computed for more than {MOST_PAIRED:,} lines")
+    return [
+        estimate_of(
+            pair_accuracy(values, ratings) if len(rows) <= MOST_PAIRED else none,
+            **scored.about(scorer, rows, **about),
+        )
+        for scorer, rows, values, ratings in _ranked(scored)
+    ]
 
 
-def _ranked(scored: ScoredSet) -> list[str]:
-    """Return the scorers; within one data set its mean rating is the same for all lines, so it is none."""
-    return [name for name in scored.scores if name != DATA_SET_MEAN or scored.rated.pooled]
+def out_of_domain(scored: ScoredSet) -> list[Estimate]:
+    """Return the share of scored replies that are out of the domain of each scorer that has one."""
+    about = {"statistic": "share out of domain"}
+    return [
+        Estimate(value=share.outside / share.scored, **scored.about(name, scored.rows(name), n=share.scored, **about))
+        for name, share in scored.shares.items()
+        if share.scored
+    ]
 
 
-def _missing(scored: ScoredSet, scorer: str, rows: IntArray, reason: str, **more: object) -> Estimate:
-    """Return an estimate without a value, with the reason, and why lines are unscored if any are."""
-    about = scored.about(scorer, rows, **more)
-    why = scored.unscored.get(scorer)
-    more_reason = f"; {about['unscored']} rated lines unscored, most often: {why}" if why and about["unscored"] else ""
-    return Estimate(**about, reason=f"{reason}{more_reason}")
+def _ranked(scored: ScoredSet) -> Iterator[tuple[str, IntArray, FloatArray, FloatArray]]:
+    """Yield each scorer with the lines that it scores, their scores and their ratings.
+
+    Within one data set its mean rating is the same for all lines, so it is no scorer there.
+    """
+    for name in scored.scores:
+        if name != DATA_SET_MEAN or scored.rated.pooled:
+            rows = scored.rows(name)
+            yield name, rows, scored.scores[name][rows], scored.rated.ratings[rows]
 
 
 # raters
@@ -169,30 +168,23 @@ def _missing(scored: ScoredSet, scorer: str, rows: IntArray, reason: str, **more
 
 def raters(scored: ScoredSet) -> list[Estimate]:
     """Return how well raters agree with each other, and so the highest correlation to expect of any scorer."""
-    ratings = scored.rated.single_ratings
-    rows = np.flatnonzero(np.isfinite(ratings).any(axis=1))
-
-    def missing(reason: str) -> list[Estimate]:
-        return [Estimate(**scored.about(RATERS, rows, statistic="ceiling of pearson", reason=reason))]
-
     if scored.rated.pooled:
         return []
-    if not len(rows):
-        return missing("the data has no single ratings, only means")
-    result = reliability(ratings[rows], scored.resamples.at(rows))
-    if result.reason:
-        return missing(result.reason)
+    ratings = scored.rated.single_ratings
+    rows = np.flatnonzero(np.isfinite(ratings).any(axis=1))
+    ratings = ratings[rows]
+    result = reliability(ratings, scored.resamples.at(rows)) if len(rows) else None
+    if result is None or result.reason:
+        reason = result.reason if result else "the data has no single ratings, only means"
+        return [Estimate(**scored.about(RATERS, rows, statistic="ceiling of pearson", reason=reason))]
     named = {"ICC(1)": result.single, "ICC(1,k)": result.mean, "ceiling of pearson": result.ceiling}
     estimates = [
         scored.estimate(draws, RATERS, rows, "root of ICC(1,k)" * name.startswith("ceiling"), statistic=name)
         for name, draws in named.items()
     ]
     rng = scored.sampling.generator(scored.name, "ceiling")
-    parts = {
-        "one rater": one_against_others(ratings[rows], rng, _DRAWS),
-        "halves": random_halves(ratings[rows], rng, _DRAWS),
-    }
-    several = rows[np.isfinite(ratings[rows]).sum(axis=1) > 1]
+    parts = {"one rater": one_against_others(ratings, rng, _DRAWS), "halves": random_halves(ratings, rng, _DRAWS)}
+    several = rows[np.isfinite(ratings).sum(axis=1) > 1]
     for part, figures in parts.items():
         for name, figure in figures._asdict().items():
             about = scored.about(RATERS, several, statistic=f"{name} of {part}", seed=scored.sampling.seed)
@@ -331,10 +323,10 @@ def shares_of_ceiling(estimates: list[Estimate], scored: ScoredSet) -> list[Esti
 
 def scorers_table(estimates: list[Estimate]) -> Table | None:
     """Return all scorers, the best by Pearson first."""
-    level = "dialogue" if any(row.level == "dialogue" for row in estimates) else "turn"
+    level = next((row.level for row in estimates if row.level != "system"), "turn")
 
     def labels(statistic: str, **more: str) -> dict[str, str]:
-        return {"statistic": statistic, "level": level, "group": "", **more}
+        return {"statistic": statistic, "level": level, "group": "", "versus": "", **more}
 
     pearson = labels("pearson")
     return pivot(
@@ -349,68 +341,61 @@ def scorers_table(estimates: list[Estimate]) -> Table | None:
             Column("Spearman [low, high]", labels("spearman")),
             Column("within systems", labels("pearson within systems"), spare=True),
             Column("without copies", labels("pearson", **WITHOUT_COPIES), spare=True),
+            Column("over systems", labels("pearson", level="system"), spare=True),
+            Column("soft pairs", labels("soft pairwise accuracy", level="system"), spare=True),
             Column("pairs", labels("pair accuracy"), spare=True),
             Column("group", labels("rank group"), lambda row: f"{row.value:.0f}", spare=True),
-            Column("p", pearson, lambda row: p_value(row.p), spare=True),
         ],
         title="Scorers",
         caption="Agreement with human ratings line by line. [low, high]: 95 % interval from resampled contexts. By "
-        "chance: where 95 % of scorers that are unrelated to the ratings fall on the same lines. Within systems: mean of "
-        "the correlations within each system. Without copies: over responses that equal no reference. Pairs: share of "
-        "pairs of responses in the order of the ratings, ties calibrated. Group: a new one begins where all above are "
-        "significantly ahead of all below, by Pearson and by Spearman. p takes lines as independent.",
+        "chance: where 95 % of scorers fall that are unrelated to the ratings. Within systems: mean of "
+        "the correlations within each system. Without copies: over responses that equal no reference. Over systems: of "
+        "their means. Soft pairs: how similar scores and ratings are in their certainty about which of two systems is "
+        "better; 0.5 is chance. Pairs: share of pairs of responses in the order of the ratings, ties calibrated. "
+        "Group: a new one begins where all above are significantly ahead of all below, by Pearson and by Spearman.",
     )
 
 
 def agreement_word(row: Estimate) -> str:
     """Return whether a correlation shows agreement with human ratings, in a word."""
-    words_for = {"above": "yes", "below": "reversed", "undefined": DASH}
-    return words_for.get(row.verdict, row.verdict.value)
+    return {"above": "yes", "below": "reversed", "undefined": DASH}.get(row.verdict, row.verdict.value)
 
 
 def raters_table(estimates: list[Estimate]) -> Table | None:
     """Return how well raters agree."""
     names = {
-        "ceiling of pearson": ("ceiling of Pearson", "root of the reliability of the mean rating"),
-        "pearson of one rater": ("one rater and the mean of the others, Pearson", "what a person reaches as a scorer"),
-        "spearman of one rater": ("one rater and the mean of the others, Spearman", ""),
-        "pearson of halves": ("two random halves of the raters, Pearson", "not stepped up to all raters"),
-        "spearman of halves": ("two random halves of the raters, Spearman", ""),
-        "ICC(1,k)": ("reliability of the mean rating", "ICC(1,k)"),
-        "ICC(1)": ("reliability of one rating", "ICC(1)"),
+        "ceiling of pearson": "noise ceiling: root of the reliability of the mean rating",
+        "pearson of one rater": "one rater and the mean of the others, Pearson",
+        "spearman of one rater": "one rater and the mean of the others, Spearman",
+        "pearson of halves": "two random halves of the raters, Pearson",
+        "spearman of halves": "two random halves of the raters, Spearman",
+        "ICC(1,k)": "reliability of the mean rating, ICC(1,k)",
+        "ICC(1)": "reliability of one rating, ICC(1)",
     }
-    known = {row.statistic: row for row in pick(estimates, scorer=RATERS, statistic=names) if row.known}
-    body = [
-        (name, Cell(interval(known[statistic]), known[statistic].method), what)
-        for statistic, (name, what) in names.items()
-        if statistic in known
-    ]
-    caption = f"{known['ICC(1)'].n:,} responses with single ratings." if body else ""
-    return table(("figure", "value", "meaning"), body, title="Raters", caption=caption) if body else None
+    own = pick(estimates, scorer=RATERS, statistic=names)
+    rows = [replace(row, statistic="value", group=names[row.statistic]) for row in own]
+    rows.sort(key=lambda row: list(names.values()).index(row.group))
+    value = [Column("value", {"statistic": "value"}), Column("n", {"statistic": "value"}, lambda row: count(row.n))]
+    return pivot(rows, "group", value, title="Raters", heading="figure", in_order=True)
 
 
 def length_table(estimates: list[Estimate]) -> Table | None:
     """Return the effect of length."""
-    effect = {"statistic": "length effect"}
-    means = [row for row in pick(estimates, by="length")]
-    named = {**dict.fromkeys([NEAR], "near"), FAR: "far"}
-    rows = [replace(row, statistic="mean score", group=named[row.group]) for row in means]
-    columns_of = [
-        column
-        for kind in named.values()
-        for column in (
-            Column(f"mean, {kind}", {"statistic": "mean score", "group": kind}),
-            Column(f"n, {kind}", {"statistic": "mean score", "group": kind}, lambda row: count(row.n), spare=True),
-        )
-    ]
-    difference = [Column("difference [low, high]", effect, partial(interval, digits=3))]
+    effect, near, far = {"statistic": "length effect"}, {"group": NEAR}, {"group": FAR}
     return pivot(
-        [*pick(estimates, **effect), *rows],
+        [*pick(estimates, **effect), *pick(estimates, by="length")],
         "scorer",
-        [*columns_of, *difference, Column("p", effect, lambda row: p_value(row.p))],
+        [
+            Column("near", near),
+            Column("n, near", near, lambda row: count(row.n), spare=True),
+            Column("far", far),
+            Column("n, far", far, lambda row: count(row.n), spare=True),
+            Column("difference [low, high]", effect, partial(interval, digits=3)),
+            Column("p", effect, lambda row: p_value(row.p)),
+        ],
         title="Length",
-        caption=f"Responses {NEAR} (near), and the others (far); Liu et al. (2016), table 5. p: Mann-Whitney, takes lines "
-        "as independent. A scorer that lowers its score where raters do not follows length.",
+        caption=f"Mean score of responses {NEAR} (near), and of the others (far); Liu et al. (2016), table 5. p: "
+        "Mann-Whitney, takes lines as independent. A scorer that lowers its score where raters do not follows length.",
         in_order=True,
     )
 
@@ -425,6 +410,7 @@ ANALYSES: tuple[tuple[Analysis, TableOf | None], ...] = (
     (without_copies, None),
     (by_chance, None),
     (pairs_of_lines, None),
+    (out_of_domain, None),
     (raters, raters_table),
     (contrasts, contrasts_table),
     (systems, systems_table),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,10 +15,10 @@ from rejoinder.errors import UsageError, shown
 from rejoinder.example import Example
 from rejoinder.metrics.bleu import NO_STOP_WORDS, ORDERS
 from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, Signature
-from rejoinder.scoring.catalog import cards, choose_scorers, load_scorers
+from rejoinder.scoring.catalog import ScorerChoice, cards, choose_scorers, load_scorers
 from rejoinder.scoring.dialogue import as_rated
-from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
 from rejoinder.scoring.unscored import nothing_scored, unread
+from rejoinder.scoring.workers import Count, Workers, asked_of, scored
 from rejoinder.stats.resamples import FloatArray, IntArray
 from rejoinder.version import __version__
 
@@ -31,66 +31,65 @@ class ScoredExamples(NamedTuple):
     """The scores of all examples of a study.
 
     Attributes:
-        asked: by scorer that was asked for.
-        beside: by baseline, those without any score left out.
-        scorers: the scorers that were run; none if scores were given.
+        scores: by scorer, those that were asked for first, then the baselines that have any score.
+        asked: the scorers that were asked for.
+        scorers: those of them that were run; none if scores were given.
         fitted: the judges that were fitted on lines of these data sets, with the data sets.
         withheld: the judges that were left out for that reason, with the data sets.
     """
 
-    asked: Mapping[str, Scores]
-    beside: Mapping[str, Scores]
+    scores: Mapping[str, Scores]
+    asked: tuple[str, ...]
     scorers: Mapping[str, Scorer]
     fitted: Mapping[str, Sequence[str]]
     withheld: Mapping[str, Sequence[str]]
-
-    @property
-    def scores(self) -> dict[str, Scores]:
-        """All of them, the scorers that were asked for first."""
-        return {**self.asked, **self.beside}
 
 
 def score_examples(
     examples: Sequence[Example],
     scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None,
+    also: Mapping[str, Scores],
+    *,
     vectors: str | Path | None,
-    workers: Workers | None,
+    workers: Workers | Count,
     progress: Advance,
 ) -> ScoredExamples:
     """Return the scores of all examples by scorer and by baseline, computed unless they are given.
+
+    Args:
+        examples: N of them.
+        scorers: see `study`.
+        also: scores by scorers that were asked for too.
+        vectors: see `study`.
+        workers: see `study`.
+        progress: see `study`.
 
     Raises:
         UsageError: no scorer was named; scores are not those of these examples.
         NothingScored: no scorer that was asked for has any score.
     """
-    if isinstance(scorers, Mapping):
-        asked = dict(scorers)
-        _require_scores(asked, len(examples))
-        names = _baseline_names(asked)
-        loaded = {name: as_rated(scorer, examples) for name, scorer in load_scorers(names).items()}
-        beside = scored(loaded, examples, None, progress)
-        result = ScoredExamples(asked, _with_any(beside), {}, {}, {})
-    else:
+    given = dict(scorers) if isinstance(scorers, Mapping) else {}
+    _require_scores(given, len(examples))
+    choice = ScorerChoice([], {}, {})
+    if not isinstance(scorers, Mapping):
         choice = choose_scorers(scorers, [example.dataset for example in examples])
-        own = load_scorers(choice.scorers, vectors=vectors)
-        # All in one call, so that the parts of one line are counted once for every scorer that counts them.
-        extra = _baseline_names(own)
-        loaded = {**own, **load_scorers(extra)}
-        loaded = {name: as_rated(scorer, examples) for name, scorer in loaded.items()}
-        names = [*choice.scorers, *extra]
-        far = elsewhere(workers, asked_of(names, vectors, examples), loaded) if workers else None
-        scores = scored(loaded, examples, far, progress)
-        asked, beside = ({name: scores[name] for name in part} for part in (own, extra))
-        run = {name: loaded[name] for name in own}
-        result = ScoredExamples(asked, _with_any(beside), run, choice.fitted, choice.withheld)
-    if not asked:
+    own = load_scorers(choice.scorers, vectors=vectors)
+    # All in one call, so that the parts of one line are counted once for every scorer that counts them.
+    extra = _baseline_names({**given, **own})
+    loaded = {name: as_rated(scorer, examples) for name, scorer in {**own, **load_scorers(extra)}.items()}
+    names: list[ScorerLike] = [*choice.scorers, *extra]
+    computed = scored(loaded, examples, asked_of(names, vectors, examples), workers, progress)
+    asked = {**given, **{name: computed[name] for name in own}, **also}
+    if not (given or own):
         raise UsageError("no scorer was named; a study needs at least one")
     if not _with_any(asked):
-        name, scores_of_first = next(iter(asked.items()))
-        reason = most_frequent(scores_of_first.reasons.values()) or "no reason given"
+        name, first = next(iter(asked.items()))
+        reason = most_frequent(first.reasons.values()) or "no reason given"
         problem = f"{name}: none of {len(examples)} lines has a score; most often: {reason}"
         raise nothing_scored(problem, unread(examples))
-    return result
+    beside = _with_any({name: computed[name] for name in extra})
+    run = {name: loaded[name] for name in own}
+    return ScoredExamples({**asked, **beside}, tuple(asked), run, choice.fitted, choice.withheld)
 
 
 def scorer_count(
@@ -137,19 +136,18 @@ def oracle_baselines(sets: RatedSets, n: int) -> dict[str, Scores]:
     return _with_any(found)
 
 
-def _baseline_names(asked: Mapping[str, Scores | Scorer | None]) -> list[str]:
+def _baseline_names(asked: Mapping[str, Any]) -> list[str]:
     """Return the baselines to run: trivial ones, and BLEU without stop words for each plain BLEU that was asked for.
 
     Source: Liu et al. (2016), table 4, for BLEU on content words.
     """
-    plain = [name for name, scores in asked.items() if name in _BLEU and _is_bundled(name, scores)]
+    plain = [
+        name
+        for name, scores in asked.items()
+        if name in _BLEU and not (isinstance(scores, Scores) and scores.signature.fields.get("scorer") != name)
+    ]
     content = [f"{name}/{NO_STOP_WORDS}" for name in plain]
     return [name for name in (*content, *TRIVIAL) if name not in asked]
-
-
-def _is_bundled(name: str, scores: Scores | Scorer | None) -> bool:
-    """Return whether scores under the name of a metric are by that metric."""
-    return not isinstance(scores, Scores) or scores.signature.fields.get("scorer") == name
 
 
 def _with_any(scores: Mapping[str, Scores]) -> dict[str, Scores]:
@@ -157,7 +155,7 @@ def _with_any(scores: Mapping[str, Scores]) -> dict[str, Scores]:
     return {name: found for name, found in scores.items() if found.scored.any()}
 
 
-def _require_scores(scores: Mapping[str, Scores], n: int) -> None:
+def _require_scores(scores: Mapping[str, Any], n: int) -> None:
     """Raise unless all of these are `Scores` of `n` examples."""
     for name, found in scores.items():
         if not isinstance(found, Scores):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
+from typing import Any, Literal
 
 import numpy as np
 
 from rejoinder.analysis.scored import ScoredSet
 from rejoinder.estimates import NAN, Estimate, Verdict, decide, pick
-from rejoinder.report.tables import Cell, Table
+from rejoinder.report.tables import Column, Table, pivot
 from rejoinder.report.written import DASH, count, interval, p_value, rounded
 from rejoinder.stats.correlation import pearson, williams
 from rejoinder.stats.permutation import paired_permutations
@@ -20,7 +22,8 @@ from rejoinder.stats.splits import items_needed, pilot_of_correlations
 # p is at least 1 over the number of swaps, and Holm multiplies it by the number of pairs: with few swaps no difference
 # among many scorers could ever be significant.
 SWAPS_FOR_EACH_PAIR = 50
-RANKED_BY = ("pearson", "spearman")
+RANKED_BY: tuple[Literal["pearson", "spearman"], ...] = ("pearson", "spearman")
+_DIFFERENCES = [f"difference of {statistic}" for statistic in RANKED_BY]
 Pair = tuple[str, str]
 
 
@@ -63,79 +66,63 @@ def contrasts(scored: ScoredSet) -> list[Estimate]:
 
 def ahead(estimates: Sequence[Estimate], first: str, second: str) -> bool:
     """Return whether the first scorer is significantly ahead of the second, by Pearson and by Spearman."""
-    statistics = {f"difference of {statistic}" for statistic in RANKED_BY}
-    verdicts = [row.verdict for row in pick(estimates, scorer=first, versus=second, statistic=statistics)]
-    if verdicts:
-        return all(verdict == Verdict.ABOVE for verdict in verdicts)
-    verdicts = [row.verdict for row in pick(estimates, scorer=second, versus=first, statistic=statistics)]
-    return bool(verdicts) and all(verdict == Verdict.BELOW for verdict in verdicts)
+    rows = [row for row in estimates if {row.scorer, row.versus} == {first, second} and row.statistic in _DIFFERENCES]
+    return bool(rows) and all(row.verdict == (Verdict.ABOVE if row.scorer == first else Verdict.BELOW) for row in rows)
 
 
 def rank_groups(estimates: list[Estimate], scored: ScoredSet) -> list[Estimate]:
-    """Add the rank group of each compared scorer, 1 the best: a new one begins where all above are ahead of all below."""
+    """Add the rank group of each compared scorer; a new one begins where all above are ahead of all below."""
     values = ranking(scored)
-    # ahead() for each two, read off the list once
-    both: dict[Pair, set[Verdict]] = {}
-    for row in estimates:
-        if row.versus and row.statistic.startswith("difference of "):
-            both.setdefault((row.scorer, row.versus), set()).add(row.verdict)
-    p = np.ones((len(values), len(values)))
-    places = {name: place for place, name in enumerate(values)}
-    for (first, second), verdicts in both.items():
-        if verdicts == {Verdict.ABOVE}:
-            p[places[first], places[second]] = 0.0
-        elif verdicts == {Verdict.BELOW}:
-            p[places[second], places[first]] = 0.0
-    groups = rank_clusters(np.array(list(values.values())), p).tolist()
-    method = "a new group begins where all scorers above are significantly ahead of all below"
-    about = [scored.about(name, scored.rows(name), statistic="rank group", method=method) for name in values]
-    return [*estimates, *(Estimate(value=float(group), **of) for group, of in zip(groups, about, strict=True))]
+    differences = [row for row in pick(estimates, scorer=values, versus=values) if row.statistic != "williams"]
+    p = np.array([[0.0 if ahead(differences, first, second) else 1.0 for second in values] for first in values])
+    groups = rank_clusters(np.array(list(values.values())), p.reshape(len(values), len(values))).tolist()
+    about = {"statistic": "rank group", "method": "a new group: all above are significantly ahead of all below"}
+    return [
+        *estimates,
+        *(
+            Estimate(**scored.about(name, scored.rows(name), value=float(group), **about))
+            for name, group in zip(values, groups, strict=True)
+        ),
+    ]
 
 
 def contrasts_table(estimates: list[Estimate]) -> Table | None:
     """Return the differences between scorers."""
-    spearman = {(e.scorer, e.versus): e for e in pick(estimates, statistic="difference of spearman")}
-    tests = {(e.scorer, e.versus): e for e in pick(estimates, statistic="williams")}
-    body = []
-    for row in pick(estimates, statistic="difference of pearson"):
-        pair = row.scorer, row.versus
-        ranked, test = spearman.get(pair, Estimate()), tests.get(pair, Estimate())
-        cells = [Cell(interval(e, 3), e.reason or e.method, e.value if e.known else None) for e in (row, ranked)]
-        needed = DASH if row.needed is None else rounded(row.needed)
-        texts = (p_value(row.p_adjusted), p_value(ranked.p_adjusted), p_value(row.p), p_value(test.p), needed)
-        cells[1:1] = [Cell(texts[0])]
-        body.append((Cell(f"{pair[0]} - {pair[1]}"), Cell(count(row.n)), *cells, *map(Cell, texts[1:])))
-    if not body:
-        return None
-    return Table(
-        "Differences between scorers",
-        (
-            "pair",
-            "n",
-            "Pearson [low, high]",
-            "p, Holm",
-            "Spearman [low, high]",
-            "p of Spearman, Holm",
-            "p",
-            "p, Williams",
-            "responses needed",
-        ),
-        tuple(body),
-        "Difference of the correlations over the lines that both score. p: scorers swapped in random contexts; Holm: "
-        "adjusted for the number of pairs. Williams' test takes lines as independent. Responses needed: rated responses "
-        "in all that would confirm the difference of Pearson with probability 0.8.",
-        ("p, Williams", "p", "p of Spearman, Holm"),
+    pearson, spearman = ({"statistic": f"difference of {statistic}"} for statistic in RANKED_BY)
+    return pivot(
+        [row for row in estimates if row.versus],
+        lambda row: f"{row.scorer} - {row.versus}",
+        [
+            Column("Pearson [low, high]", pearson, partial(interval, digits=3)),
+            Column("p, Holm", pearson, lambda row: p_value(row.p_adjusted)),
+            Column("Spearman [low, high]", spearman, partial(interval, digits=3)),
+            Column("p of Spearman, Holm", spearman, lambda row: p_value(row.p_adjusted), spare=True),
+            Column("p, Williams", {"statistic": "williams"}, lambda row: p_value(row.p), spare=True),
+            Column("n", pearson, lambda row: count(row.n), spare=True),
+            Column("responses needed", pearson, lambda row: DASH if row.needed is None else rounded(row.needed)),
+        ],
+        title="Differences between scorers",
+        heading="pair",
+        in_order=True,
+        caption="Difference of the correlations over the lines that both score. p: scorers swapped in random contexts; "
+        "Holm: adjusted for the number of pairs. Williams' test takes lines as independent. Responses needed: rated "
+        "responses in all that would confirm the difference of Pearson with probability 0.8.",
     )
 
 
 def _differences(
-    scored: ScoredSet, statistic: str, names: Sequence[str], pairs: Sequence[Pair], rows: IntArray, swaps: int
+    scored: ScoredSet,
+    statistic: Literal["pearson", "spearman"],
+    names: Sequence[str],
+    pairs: Sequence[Pair],
+    rows: IntArray,
+    swaps: int,
 ) -> list[Estimate]:
     """Return the differences of one correlation for pairs over the same lines; p not yet adjusted."""
     rated, seed = scored.rated, scored.sampling.generator(scored.name, "contrasts")
     table = np.stack([scored.scores[name][rows] for name in names], axis=1)
     tested = paired_permutations(
-        statistic,  # type: ignore[arg-type]
+        statistic,
         table,
         rated.ratings[rows],
         rated.sets[rows],
@@ -143,11 +130,11 @@ def _differences(
         seed,
         swaps,
     )
-    draws = {name: scored.draws(statistic, name, rows, inside=True) for name in names}  # type: ignore[arg-type]
+    draws = {name: scored.draws(statistic, name, rows, inside=True) for name in names}
     estimates = []
     for first, second in pairs:
         test = tested[names.index(first), names.index(second)]
-        about = {"versus": second, "statistic": f"difference of {statistic}"}
+        about: dict[str, Any] = {"versus": second, "statistic": f"difference of {statistic}"}
         if not test.known:
             reason = f"{len(rows)} lines have both scores, and no correlation"
             estimates.append(Estimate(**scored.about(first, rows, reason=reason, **about)))

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.analysis.fit_layout import ADAPTED, CURVE, JUDGE, WITHIN, answer, layout, quantity
-from rejoinder.analysis.preferences import apart
+from rejoinder.analysis.fit_layout import ADAPTED, CURVE, JUDGE, WITHIN, layout, quantity, text
 from rejoinder.data.clusters import clusters_of, sorted_clusters
+from rejoinder.data.rated_lines import UNNAMED
 from rejoinder.data.read import lines_of
 from rejoinder.data.scales import Scale, with_scale
 from rejoinder.errors import DataError, UsageError
@@ -31,7 +31,7 @@ from rejoinder.metrics.baselines import words
 from rejoinder.report.results import About, Results
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, ignore, signature_of
 from rejoinder.scoring.catalog import DEFAULT, load_scorer
-from rejoinder.stats.correlation import mean_correlations
+from rejoinder.stats.correlation import Statistic, mean_correlations
 from rejoinder.stats.resamples import IntArray, Sampling, percentile_interval, renumbered, two_sided
 
 FOLDS = 10
@@ -41,6 +41,7 @@ DRAWS = 2  # samples of the lines for each point of the learning curve
 STEPS = 2 + DRAWS * len(SIZES)
 _UNREAD = f"no reply, or {UNREAD}"
 _NO_SYSTEM = -1
+_STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson")
 Measure = Callable[[FloatArray, FloatArray, Rows, Sampling], Iterator[Estimate]]
 """From [N] scores before and after and [N] folds to estimates: of each quantity before, after and the gain.
 
@@ -49,17 +50,7 @@ The first quantity decides whether the correction is kept.
 
 
 class _Task(NamedTuple):
-    """What is fitted, and how it is measured.
-
-    Attributes:
-        kind: "ratings" or "choices".
-        adaptable: the judge with the lines that it reads.
-        measure: see `Measure`.
-        datasets: lines of each data set.
-        left_out: lines that nothing is learned from, by reason.
-        scale: of the adapted judge.
-        note: about the clusters, a sentence.
-    """
+    """What is fitted and measured: `kind` is "ratings" or "choices", `left_out` counts lines by reason."""
 
     kind: str
     adaptable: Adaptable
@@ -98,22 +89,25 @@ def fit(
         UsageError: the judge cannot be adapted; a number is out of range.
     """
     sampling = Sampling.checked(resamples, seed)
-    loaded = _adaptable(judge)
-    examples, pairs = apart(lines_of(data), "fit")
+    loaded = judge if isinstance(judge, ViewsJudge) else load_scorer(judge)
+    if not isinstance(loaded, ViewsJudge):
+        name = loaded.card.name
+        raise UsageError(f"{name} cannot be adapted. Use rejoinder, or a judge by rejoinder train judge (-s FOLDER)")
+    examples, pairs = _apart(lines_of(data))
     task = _of_pairs(loaded, pairs, scale) if pairs else _of_ratings(loaded, examples, scale)
     able = task.adaptable
     rng = sampling.generator("fit", "fit")
-    # Ten folds; fewer if one would hold fewer than ten lines, which are too few for a correlation.
+    # Ten folds, or fewer if one would hold fewer than ten lines: too few for a correlation.
     folds = folds_of(able.groups, min(FOLDS, max(FEWEST_FOLDS, len(able.groups) // FOLDS)), rng)
     before, after = able.before(), able.left_out(folds, rng)
     progress(1)
     measured = list(task.measure(before, after, folds, sampling))
     corrected = is_kept(measured[2])
     curve = list(_curve(task, folds, before, rng, sizes, progress))
-    lines = int(np.isfinite(before).sum())
+    read = np.isfinite(before)
     record = {
         "to": task.kind,
-        "lines": lines,
+        "lines": int(read.sum()),
         "datasets": dict(task.datasets),
         "corrected": corrected,
         "seed": seed,
@@ -124,29 +118,25 @@ def fit(
     }
     adapted = able.adapted(folds, rng, record, task.scale, corrected=corrected)
     progress(1)
-    dataset = next(iter(task.datasets)) if len(task.datasets) == 1 else "pooled"
+    names = [UNNAMED if name == NO_SET else name for name in task.datasets]
+    dataset = names[0] if len(names) == 1 else "pooled"
     estimates = tuple(estimate_of(estimate, dataset=dataset) for estimate in [*measured, *curve])
+    contexts = len(np.unique(able.groups[read]))
     about = About(
-        data=[{"dataset": name, "lines": count} for name, count in task.datasets.items()],
+        data=[{"dataset": name, "lines": count} for name, count in zip(names, task.datasets.values(), strict=True)],
         scorers={
             JUDGE: {"kind": "judge", "name": loaded.card.name, "signature": signature_of(loaded).fields},
             ADAPTED: {"kind": "judge", "corrected": corrected, "scale": adapted.scale},
         },
         options={"fitted_to": task.kind, "resamples": resamples, "seed": seed},
-        counts={
-            "lines": lines,
-            "contexts": len(np.unique(able.groups[np.isfinite(before)])),
-            "left_out": task.left_out,
-        },
+        counts={"lines": record["lines"], "contexts": contexts, "left_out": task.left_out},
     )
     seen = sorted(loaded.trained_on & task.datasets.keys())
-    better = "so its figures are better than on new lines"
-    known = f"The judge was fitted before on lines of {', '.join(seen)}, these or others, {better}." if seen else ""
     return adapted, Results(
         command="fit",
         estimates=estimates,
-        answer=answer(estimates, about),
-        warnings=tuple(filter(None, [known, task.note])),
+        answer=text("answer", estimates, about),
+        warnings=text("warnings", estimates, about, seen=seen, note=task.note),
         about=about,
         layout=layout(estimates, about),
     )
@@ -166,18 +156,17 @@ def _ends(estimate: Estimate) -> dict[str, float | None]:
     return {name: plain(getattr(estimate, name)) for name in ("value", "low", "high")}
 
 
-def _adaptable(judge: ScorerLike) -> ViewsJudge:
-    """Return the judge if it can be adapted."""
-    loaded = judge if isinstance(judge, ViewsJudge) else load_scorer(judge)
-    if not isinstance(loaded, ViewsJudge):
-        raise UsageError(
-            f"{loaded.card.name} cannot be adapted: only judges of the kind judge can. Name the folder of one "
-            "(-s FOLDER; rejoinder train judge FILE -o FOLDER makes one), or fit a new one: rejoinder train"
-        )
-    return loaded
-
-
 # tasks
+
+
+def _apart(lines: Sequence[Example | Pair]) -> tuple[list[Example], list[Pair]]:
+    """Return the rated lines and the pairs; one of the two lists is empty."""
+    examples = [line for line in lines if isinstance(line, Example)]
+    pairs = [line for line in lines if isinstance(line, Pair)]
+    if examples and pairs:
+        problem = f"a pair of replies, and {examples[0].where or 'another line'} is a single one"
+        raise DataError(problem, "Call fit once for each", where=pairs[0].where)
+    return examples, pairs
 
 
 def _of_ratings(judge: ViewsJudge, examples: Sequence[Example], scale: Scale | None) -> _Task:
@@ -196,7 +185,15 @@ def _of_ratings(judge: ViewsJudge, examples: Sequence[Example], scale: Scale | N
     known = {name: number for number, name in enumerate(dict.fromkeys(names))} | {None: _NO_SYSTEM}
     systems = np.array([known[name] for name in names], dtype=np.int64)
     measure = of_correlations(ratings, sets, sorted_clusters(rated).numbers, systems)
-    return _Task("ratings", able, measure, _datasets(rated), left_out, answer_scale(rated, scale), clusters.note)
+    return _Task(
+        "ratings",
+        able,
+        measure,
+        Counter(line.dataset or NO_SET for line in rated),
+        left_out,
+        answer_scale(rated, scale),
+        clusters.note,
+    )
 
 
 def _of_pairs(judge: ViewsJudge, given: Sequence[Pair], scale: Scale | None) -> _Task:
@@ -211,7 +208,7 @@ def _of_pairs(judge: ViewsJudge, given: Sequence[Pair], scale: Scale | None) -> 
     able = of_choices(judge, pairs, clusters.numbers, lengths)
     left_out = _left_out(able, "pairs with a preferred reply", ties)
     measure = of_shares(lengths, sorted_clusters(pairs).numbers)
-    datasets = _datasets([pair.replies[0] for pair in pairs])
+    datasets = Counter(pair.dataset or NO_SET for pair in pairs)
     return _Task("choices", able, measure, datasets, left_out, judge.scale, clusters.note)
 
 
@@ -236,11 +233,6 @@ def _require_enough(count: int, what: str, left_out: Mapping[str, int]) -> None:
     raise DataError(problem, MAPPED if unread else "Give more; 50 to 500 are recommended")
 
 
-def _datasets(examples: Sequence[Example]) -> Mapping[str, int]:
-    """Return the number of lines of each data set."""
-    return Counter(example.dataset or NO_SET for example in examples)
-
-
 def longer(pair: Pair) -> float:
     """Return 1 if the longer reply is preferred, -1 if the shorter is, 0 if both have the same number of words."""
     first, second = (len(words(reply.response)) for reply in pair.replies)
@@ -253,43 +245,31 @@ def longer(pair: Pair) -> float:
 def of_correlations(ratings: FloatArray, sets: IntArray, contexts: IntArray, systems: IntArray) -> Measure:
     """Return the measure of agreement with [N] ratings inside folds and data sets, so that their levels do not count.
 
-    If lines name several systems, agreement is measured within systems too, where differences between systems do not
-    count. A system has too few lines in a fold for a correlation, so these figures are over all folds.
-
-    Args:
-        ratings: [N].
-        sets: [N] number of each line's data set.
-        contexts: [N] number of each line's cluster.
-        systems: [N] number of each line's system in its data set; -1 for a line that names none.
+    The arrays hold the numbers of each line's data set, cluster and system (-1 without one). If there are several
+    systems, agreement is measured within systems too, over all folds: a fold has too few lines of a system.
     """
 
     def measure(before: FloatArray, after: FloatArray, folds: Rows, sampling: Sampling) -> Iterator[Estimate]:
         rows = np.flatnonzero(np.isfinite(before) & np.isfinite(after))
         clusters = renumbered(contexts[rows])
         resamples = sampling.draw(clusters, "fit", "fit")
-        parts = renumbered(sets[rows] * (int(folds.max(initial=0)) + 1) + folds[rows])
         both = np.stack([before[rows], after[rows]], axis=1)
+        parts = renumbered(sets[rows] * (int(folds.max(initial=0)) + 1) + folds[rows])
         named = np.flatnonzero(systems[rows] != _NO_SYSTEM)
-        for name in ("spearman", "pearson"):
-            drawn = mean_correlations(name, both, ratings[rows], parts, resamples)
-            yield from _gain(drawn, clusters, sampling, "inside folds (and data sets)", statistic=name)
-        if len(np.unique(systems[rows[named]])) < 2:
-            return
-        lines, inside = rows[named], resamples.at(named)
-        for name in ("spearman", "pearson"):
-            drawn = mean_correlations(name, both[named], ratings[lines], systems[lines], inside)
-            yield from _gain(drawn, clusters[named], sampling, WITHIN.strip(), statistic=name + WITHIN)
+        groups = [(np.arange(len(rows)), parts, "", "inside folds (and data sets)")]
+        if len(np.unique(systems[rows[named]])) > 1:
+            groups.append((named, systems[rows[named]], WITHIN, WITHIN.strip()))
+        for lines, numbers, suffix, where in groups:
+            for name in _STATISTICS:
+                drawn = mean_correlations(name, both[lines], ratings[rows[lines]], numbers, resamples.at(lines))
+                labels = {"statistic": f"{name}{suffix}"}
+                yield from _gain(drawn, clusters[lines], sampling, f"mean correlation {where}", labels)
 
     return measure
 
 
 def of_shares(lengths: FloatArray, contexts: IntArray) -> Measure:
-    """Return the measure of how often the preferred reply has the higher score; equal scores count half.
-
-    Args:
-        lengths: [N] see `longer`.
-        contexts: [N] number of each pair's cluster.
-    """
+    """Return the measure of how often the preferred reply has the higher score; `lengths` [N] are by `longer`."""
     kinds = {"": np.ones(len(lengths), bool), "longer": lengths > 0, "shorter": lengths < 0}
 
     def measure(before: FloatArray, after: FloatArray, _folds: Rows, sampling: Sampling) -> Iterator[Estimate]:
@@ -301,28 +281,30 @@ def of_shares(lengths: FloatArray, contexts: IntArray) -> Measure:
             sums = sampling.draw(clusters, "fit", "fit").sums(np.stack([*right, np.ones(len(rows))]))
             with np.errstate(invalid="ignore"):
                 drawn = (sums[:2] / sums[2]).T
-            labels = {"statistic": "accuracy", "by": "preferred reply" if group else "", "group": group}
-            yield from _gain(drawn, clusters, sampling, "over pairs", null=0.5, level="pair", **labels)
+            labels = {
+                "statistic": "accuracy",
+                "level": "pair",
+                "by": "preferred reply" if group else "",
+                "group": group,
+            }
+            yield from _gain(drawn, clusters, sampling, "mean over pairs", labels, null=0.5)
 
     return measure
 
 
 def _gain(
-    drawn: FloatArray, clusters: IntArray, sampling: Sampling, where: str, *, null: float = 0.0, **labels: str
+    drawn: FloatArray, clusters: IntArray, sampling: Sampling, method: str, labels: dict[str, str], null: float = 0.0
 ) -> Iterator[Estimate]:
     """Yield the estimates before and after, and their difference, from [1 + B, 2] draws."""
     count = len(np.unique(clusters))
-    method = f"mean {where}; 95 % expanded percentile interval, {sampling.resamples} resamples of contexts"
-    before, after = drawn.T
+    method = f"{method}; 95 % expanded percentile interval, {sampling.resamples} resamples of contexts"
+    about = {"n": len(clusters), "contexts": count, "seed": sampling.seed, "method": method}
     gained = {**labels, "statistic": f"gain in {labels['statistic']}", "versus": JUDGE}
-    for scorer, values, chance, about in (
-        (JUDGE, before, null, labels),
-        (ADAPTED, after, null, labels),
-        (ADAPTED, after - before, 0.0, gained),
-    ):
-        measured = percentile_interval(values, count)
-        facts = {"scorer": scorer, "n": len(clusters), "contexts": count, "seed": sampling.seed, "method": method}
-        estimate = estimate_of(measured, **facts, **about, p=two_sided(values - chance, count))
+    before, after = drawn.T
+    triple = (JUDGE, before, null, labels), (ADAPTED, after, null, labels), (ADAPTED, after - before, 0.0, gained)
+    for scorer, values, chance, named in triple:
+        p = two_sided(values - chance, count)
+        estimate = estimate_of(percentile_interval(values, count), scorer=scorer, p=p, **about, **named)
         yield decide([estimate], null=chance)[0]
 
 
@@ -342,5 +324,5 @@ def _curve(
             progress(1)
         if drawn:
             value, method = float(np.mean([one.value for one in drawn])), f"mean of {DRAWS} samples of conversations"
-            labels = {"statistic": drawn[0].statistic, "level": drawn[0].level, "by": CURVE, "group": str(size)}
-            yield Estimate(scorer=ADAPTED, **labels, value=value, n=drawn[0].n, method=method)
+            first = Estimate(scorer=ADAPTED, by=CURVE, group=str(size), value=value, n=drawn[0].n, method=method)
+            yield estimate_of(first, statistic=drawn[0].statistic, level=drawn[0].level)

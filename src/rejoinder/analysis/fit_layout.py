@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from rejoinder.data.scales import in_words
 from rejoinder.estimates import Estimate, Verdict, one, pick
@@ -32,14 +33,15 @@ def _leading(estimates: Sequence[Estimate]) -> list[Estimate]:
     return next((group for group in groups if quantity(group[0]) == f"spearman{WITHIN}" and group[2].known), groups[0])
 
 
-def answer(estimates: Sequence[Estimate], about: About) -> tuple[str, ...]:
-    """Return the answer in sentences."""
+def text(part: str, estimates: Sequence[Estimate], about: About, **facts: Any) -> tuple[str, ...]:
+    """Return the sentences of a part of the template: "answer" or "warnings"."""
     lead, is_share = _leading(estimates), about.options["fitted_to"] == "choices"
     points = pick(estimates, by=CURVE)
     write = partial(interval, share=is_share)
     return sentences(
         "analysis",
         "fit",
+        part=part,
         first=estimates[:3],
         lead=lead,
         about=about,
@@ -54,6 +56,7 @@ def answer(estimates: Sequence[Estimate], about: About) -> tuple[str, ...]:
         ),
         gain=write(lead[2], signed=True),
         scale=in_words(about.scorers[ADAPTED]["scale"]),
+        **facts,
     )
 
 
@@ -73,7 +76,6 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
             Column("gain", {"versus": JUDGE}, partial(write, signed=True)),
             Column("lines", {"versus": JUDGE}, lambda estimate: count(estimate.n), spare=True),
         ],
-        title="Before and after, by cross-validation",
         heading="measure",
         in_order=True,
         notes=[f"left out, {reason}: {lines:,}" for reason, lines in about.counts["left_out"].items()],
@@ -83,7 +85,6 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
         points,
         "group",
         [Column(name, {"scorer": ADAPTED}, write)],
-        title="Learning curve",
         heading="fitted on",
         in_order=True,
     )
@@ -106,9 +107,9 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
             caption="The adapted judge, and hollow the judge before; each conversation scored without it.",
         ),
         sections=[
-            Section("Before and after", [table]),
+            Section("Before and after, by cross-validation", [table]),
             Section("Learning curve", [curve("learning-curve", points, xlabel="fitted on", ylabel=name), learned]),
-        ],
+        ][: 2 if points else 1],
         made=[
             f"{lead[2].method}; each conversation is scored by a judge that was adapted to others; "
             f"seed {options['seed']}."

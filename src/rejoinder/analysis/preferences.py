@@ -18,22 +18,23 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.analysis.preferences_layout import ACCURACY, CHANCE, DIFFERENCE, LENGTH, OF_RATER, answer, layout
+from rejoinder.analysis.baselines import most_frequent
+from rejoinder.analysis.preferences_layout import ACCURACY, CHANCE, DIFFERENCE, LENGTH, OF_RATER, layout, text
 from rejoinder.analysis.scored import RATERS
 from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.rated_lines import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.data.read import pairs_of
 from rejoinder.errors import DataError, UsageError
 from rejoinder.estimates import NAN, Estimate, decide, estimate_of
-from rejoinder.example import Choice, Example, Given, Pair
+from rejoinder.example import Choice, Given, Pair
 from rejoinder.report.results import About, Results
 from rejoinder.report.written import pluralize
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore
-from rejoinder.scoring.catalog import ScorerChoice, cards, choose_scorers, load_scorer, load_scorers
-from rejoinder.scoring.domain import advice, domain_share, out_of_domain
+from rejoinder.scoring.catalog import choose_scorers, load_scorer, load_scorers
+from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.scoring.explained import facts_warning
-from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
 from rejoinder.scoring.unscored import nothing_scored
+from rejoinder.scoring.workers import Count, Workers, asked_of, scored
 from rejoinder.stats.permutation import FLIPS, cluster_means
 from rejoinder.stats.resamples import BoolArray, IntArray, Sampling, number_of
 from rejoinder.text.normalize import visible
@@ -94,7 +95,7 @@ def study_pairs(
     resamples: int = 1000,
     seed: int = 0,
     vectors: str | Path | None = None,
-    workers: Workers | None = None,
+    workers: Workers | Count = 1,
     progress: Advance = ignore,
 ) -> Results:
     """Return the accuracy of each scorer against human choices between two replies.
@@ -105,12 +106,12 @@ def study_pairs(
 
     Args:
         data: N pairs in any form that `pairs_of` takes, of which some have a preference.
-        scorers: names, folders of judges, scorer objects or functions; None takes all bundled scorers except judges
+        scorers: names, folders of judges, scorer objects or functions; by default all bundled scorers except judges
             that were fitted on lines of these data sets.
         resamples: number of resamples; 0 gives no intervals.
         seed: of the draws, 0 or more.
-        vectors: file of word vectors for scorers that need them; None takes the bundled ones.
-        workers: other processes that score; None scores in this process.
+        vectors: file of word vectors for scorers that need them; by default the bundled ones.
+        workers: how many processes score, or "auto", or open `Workers`.
         progress: called during scoring with the number of replies that are done, 2 N for each scorer.
 
     Raises:
@@ -119,20 +120,22 @@ def study_pairs(
         UsageError: `data` are no pairs; no scorer, or two with the same name; a number is out of range.
     """
     sampling = Sampling.checked(resamples, seed)
-    pairs = _checked(data)
+    pairs = pairs_of(data)
+    refuse_duplicates(pairs)
+    if all(pair.preferred is None for pair in pairs):
+        remedy = 'Say for some pairs which reply people prefer: "preferred": 0 or 1'
+        raise DataError(f"none of {len(pairs)} pairs has a preferred reply", remedy)
     choice = choose_scorers(scorers, [pair.dataset for pair in pairs])
     loaded = load_scorers(choice.scorers, vectors=vectors)
     if not loaded:
         raise UsageError("no scorer was named; a study needs at least one")
     asked, facts = tuple(loaded), facts_warning(loaded)
     replies = list(chain.from_iterable(pair.replies for pair in pairs))
-    scoring = elsewhere(workers, asked_of(choice.scorers, vectors), loaded) if workers else None
     baselines = {name: load_scorer(name) for name in (LENGTH, OVERLAP) if name not in loaded}
-    scores = scored(loaded, replies, scoring, progress) | scored(baselines, replies)
+    scores = scored(loaded, replies, asked_of(choice.scorers, vectors), workers, progress) | scored(baselines, replies)
     loaded |= baselines
     right = {name: _right(loaded[name], scores[name], pairs) for name in loaded}
-    counts = {name: Counter(scores[name].reasons.values()).most_common(1) for name in loaded}
-    reasons = {name: most[0][0] if most else "no reason given" for name, most in counts.items()}
+    reasons = {name: most_frequent(scores[name].reasons.values()) or "no reason given" for name in loaded}
     if not any(np.isfinite(right[name]).any() for name in asked):
         problem = f"none of {len(pairs)} pairs has two scores; most often: {reasons[asked[0]]}"
         raise nothing_scored(f"{asked[0]}: {problem}")
@@ -140,46 +143,29 @@ def study_pairs(
     estimates = tuple(row for part in sets for row in _estimates(part, asked, reasons, sampling))
     about = About(
         data=[_facts(part) for part in sets],
-        scorers=_scorers(loaded, scores, sets, asked, choice),
+        scorers={
+            name: {
+                "kind": scorer.card.kind,
+                "asked": name in asked,
+                "signature": scores[name].signature.fields,
+                "warnings": scores[name].warning_counts,
+                "fitted_on": choice.fitted.get(name, []),
+            }
+            for name, scorer in loaded.items()
+        }
+        | ({FIRST: {"kind": "baseline", "asked": False}} if FIRST in sets[0].right else {}),
         options={"resamples": resamples, "seed": seed, "scorers": asked},
         counts={"lines": len(pairs), "pairs": sum(number_of(part.numbers) for part in sets)},
     )
+    notes = [facts, *dict.fromkeys(part.note for part in sets)]
     return Results(
         command="study",
         estimates=estimates,
-        answer=answer(estimates, about),
-        warnings=_warnings(sets, asked, facts, choice),
+        answer=text("answer", estimates, about),
+        warnings=text("warnings", estimates, about, notes=notes, withheld=choice.withheld),
         about=about,
         layout=layout(estimates, about),
     )
-
-
-def apart(lines: Iterable[Example | Pair], command: str = "study") -> tuple[list[Example], list[Pair]]:
-    """Return the single replies and the pairs among `lines`; one of the two lists is empty.
-
-    Raises:
-        DataError: there are both, or neither.
-    """
-    everything = list(lines)
-    if not everything:
-        raise DataError(f"no line is left to {command}", "Correct the lines that were skipped")
-    examples = [line for line in everything if isinstance(line, Example)]
-    pairs = [line for line in everything if isinstance(line, Pair)]
-    if examples and pairs:
-        other = examples[0].where or "another line"
-        problem = f"a pair of replies, and {other} is a single one; {command} takes pairs or ratings"
-        raise DataError(problem, f"Call {command} once for each", where=pairs[0].where)
-    return examples, pairs
-
-
-def _checked(data: Given) -> list[Pair]:
-    """Return the pairs if they can be studied."""
-    pairs = pairs_of(data)
-    refuse_duplicates(pairs)
-    if all(pair.preferred is None for pair in pairs):
-        remedy = 'Say for some pairs which reply people prefer: "preferred": 0 or 1'
-        raise DataError(f"none of {len(pairs)} pairs has a preferred reply", remedy)
-    return pairs
 
 
 # choices
@@ -265,6 +251,7 @@ def _facts(part: _PairSet) -> dict[str, Any]:
         "longer": part.count(part.right[LENGTH] == 1),
         "shorter": part.count(part.right[LENGTH] == 0),
         "empty": part.count(part.decided & empty),
+        "out_of_domain": dict(part.outside),
     }
 
 
@@ -312,50 +299,3 @@ def _questions(name: str, right: FloatArray, of_longer: FloatArray) -> Iterator[
         yield {**labels, "by": "preferred reply", "group": group}, CHANCE, np.where(of_longer == is_longer, right, NAN)
     if name != LENGTH:
         yield {"scorer": name, "statistic": DIFFERENCE, "versus": LENGTH}, 0.0, right - of_longer
-
-
-# the account
-
-
-def _scorers(
-    loaded: Mapping[str, Scorer],
-    scores: Mapping[str, Scores],
-    sets: Sequence[_PairSet],
-    asked: Sequence[str],
-    choice: ScorerChoice,
-) -> dict[str, dict[str, Any]]:
-    """Return the facts about each scorer."""
-    about = {
-        name: {
-            "kind": scorer.card.kind,
-            "asked": name in asked,
-            "signature": scores[name].signature.fields,
-            "warnings": scores[name].warning_counts,
-            "out_of_domain": {part.name: part.outside[name] for part in sets if name in part.outside},
-            "fitted": choice.fitted.get(name, []),
-        }
-        for name, scorer in loaded.items()
-    }
-    first = {FIRST: {"kind": "baseline", "asked": False}} if FIRST in sets[0].right else {}
-    left_out = {
-        name: {"kind": cards()[name].kind, "left_out": True, "fitted": on} for name, on in choice.withheld.items()
-    }
-    return {**about, **first, **left_out}
-
-
-def _warnings(sets: Sequence[_PairSet], asked: Sequence[str], facts: str, choice: ScorerChoice) -> tuple[str, ...]:
-    """Return what to know before you trust the answer."""
-    names = [f"{part.name}: " if len(sets) > 1 else "" for part in sets]
-    outside = [
-        f"{name}{advice(part.outside[scorer])}"
-        for name, part in zip(names, sets, strict=True)
-        for scorer in asked
-        if scorer in part.outside
-    ]
-    seen = "was fitted on lines of {}, these or others"
-    known = [f"{name} {seen.format(', '.join(on))}: it agrees better there." for name, on in choice.fitted.items()]
-    known += [
-        f"{name} is left out, because it {seen.format(', '.join(on))}. To include it, name it (-s {name})."
-        for name, on in choice.withheld.items()
-    ]
-    return (*outside, *filter(None, [facts]), *known, *dict.fromkeys(part.note for part in sets if part.note))

@@ -3,61 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
+from rejoinder.analysis.analyses import agreement_word
 from rejoinder.analysis.scored import RATERS
 from rejoinder.estimates import Estimate, Verdict, one, pick
 from rejoinder.report.charts import intervals
-from rejoinder.report.layout import Chart, KeyFigure, Layout, Section
+from rejoinder.report.layout import Chart, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About
 from rejoinder.report.sentences import sentences
 from rejoinder.report.tables import Column, Table, pivot, table
-from rejoinder.report.written import count, interval, p_value, percent, pluralize
-from rejoinder.scoring.domain import without_domain
+from rejoinder.report.written import count, interval, number, p_value, percent, pluralize
+from rejoinder.scoring.domain import advice, without_domain
 from rejoinder.scoring.noted import noted
 
 ACCURACY, DIFFERENCE, OF_RATER = "accuracy", "difference of accuracy", "accuracy of one rater"
 LENGTH, CHANCE = "length", 0.5
 _TOTAL = {"statistic": ACCURACY, "by": ""}
-_WORDS = {Verdict.ABOVE: "yes", Verdict.BELOW: "the reverse"}
-_share = partial(interval, share=True)
+_COUNTS = {"ties": "ties", "contexts": "contexts", "votes": "single votes", "longer": "longer preferred"} | {
+    "shorter": "shorter preferred",
+    "empty": "empty reply",
+}
 
 
-def answer(estimates: Sequence[Estimate], about: About) -> tuple[str, ...]:
-    """Return the answer in sentences, for one data set after the other."""
-    asked, names = about.options["scorers"], [facts["dataset"] for facts in about.data]
-    sets = [
-        {
-            "dataset": name if len(names) > 1 else "",
-            "estimates": pick(estimates, dataset=name),
-            "ranked": _ranked(estimates, about, name),
-            "outside": [scorer for scorer in asked if name in about.scorers[scorer]["out_of_domain"]],
-        }
-        for name in names
-    ]
-    kinds = {name: facts["kind"] for name, facts in about.scorers.items()}
-    return sentences("analysis", "preferences", sets=sets, kinds=kinds)
+def text(part: str, estimates: Sequence[Estimate], about: About, **facts: Any) -> tuple[str, ...]:
+    """Return the sentences of a part of the template: "answer", "warnings" or "made"."""
+    outside = [name for data in about.data for name in data["out_of_domain"]]
+    warnings = {name: scorer.get("warnings", {}) for name, scorer in about.scorers.items()}
+    return sentences(
+        "analysis",
+        "preferences",
+        part=part,
+        estimates=estimates,
+        about=about,
+        ranked={data["dataset"]: _ranked(estimates, about, data["dataset"]) for data in about.data},
+        noted=noted(without_domain(warnings, outside), 2 * about.counts["lines"]),
+        advice=advice,
+        **facts,
+    )
 
 
 def layout(estimates: Sequence[Estimate], about: About) -> Layout:
     """Return the report of a study of pairs."""
-    titles = ", ".join(facts["title"] for facts in about.data)
-    parts = [(facts, pick(estimates, dataset=facts["dataset"])) for facts in about.data]
-    many = len(parts) > 1
-    sections = [
-        Section(facts["title"], [_chart(rows, about, facts) if place else None, *_tables(rows, about, facts, many)])
-        for place, (facts, rows) in enumerate(parts)
-    ]
+    sections = [_section(facts, pick(estimates, dataset=facts["dataset"]), about) for facts in about.data]
+    chart, *blocks = sections[0].blocks
+    sections[0] = sections[0]._replace(blocks=blocks)
+    first, made = about.data[0], text("made", estimates, about)
+    keys = [KeyFigure(percent(CHANCE), "", "chance", "chooses at random")]
+    for lead in _ranked(estimates, about, first["dataset"])[:1]:
+        note = "significantly above chance" if lead.verdict == Verdict.ABOVE else "not significantly above chance"
+        keys.insert(0, KeyFigure.of(lead, lead.scorer, note, share=True))
+    rater = pick(estimates, dataset=first["dataset"], scorer=RATERS)
+    keys += [KeyFigure.of(row, "one rater", "against the others", share=True) for row in rater]
+    keys.append(KeyFigure(count(first["pairs"]), "", "pairs of replies", f"of {count(first['contexts'])} contexts"))
+    rows = [(facts["title"], *(count(facts[name]) for name in ("pairs", *_COUNTS))) for facts in about.data]
     tables = [block for section in sections for block in section.blocks if isinstance(block, Table)]
     return Layout(
-        title=f"Scorers against human choices between two replies: {titles}",
-        keys=_keys(parts[0][1], about, about.data[0]),
-        chart=_chart(parts[0][1], about, about.data[0]),
-        sections=[*sections, Section("Data", [_data(about.data)])],
-        brief=tables[::2],
-        every=tables,
-        made=_made(about),
+        title=f"Scorers and human choices between two replies: {', '.join(facts['title'] for facts in about.data)}",
+        keys=keys,
+        chart=chart if isinstance(chart, Chart) else None,
+        sections=[*sections, Section("Data", [table(("data set", "pairs", *_COUNTS.values()), rows)])],
+        brief=[*(block for block in tables if "agreement" in block.header), Prose(made)],
+        every=[*tables, Prose(made)],
+        made=made,
     )
 
 
@@ -71,62 +79,33 @@ def _ranked(estimates: Iterable[Estimate], about: About, dataset: str) -> list[E
     return [row for row in rows if about.scorers[row.scorer]["kind"] != "baseline"] or rows
 
 
-def _keys(rows: Sequence[Estimate], about: About, facts: Mapping[str, Any]) -> list[KeyFigure]:
-    """Return the numbers of the first screen."""
-    keys = []
-    for lead in _ranked(rows, about, facts["dataset"])[:1]:
-        note = "significantly above chance" if lead.verdict == Verdict.ABOVE else "not significantly above chance"
-        keys.append(KeyFigure.of(lead, lead.scorer, note, share=True))
-    keys.append(KeyFigure(percent(CHANCE), "", "chance", "chooses at random"))
-    keys += [KeyFigure.of(row, "one rater", "against the others", share=True) for row in pick(rows, scorer=RATERS)]
-    return [*keys, KeyFigure(count(facts["pairs"]), "", "pairs of replies", f"to {count(facts['contexts'])} contexts")]
-
-
-def _chart(rows: Sequence[Estimate], about: About, facts: Mapping[str, Any]) -> Chart | None:
-    """Return the accuracies with chance and one rater."""
-    shown = sorted(pick(rows, **_TOTAL), key=lambda row: -row.value)
-    shown = [row for row in shown if row.verdict != Verdict.OUT_OF_DOMAIN]
-    kinds = {row.scorer: about.scorers[row.scorer]["kind"] for row in shown}
-    ranked = _ranked(rows, about, facts["dataset"])
-    above = sum(row.verdict == Verdict.ABOVE for row in ranked)
-    return intervals(
-        f"accuracy-{facts['dataset']}",
-        shown,
-        kinds=kinds,
-        marks={"one rater": row for row in pick(rows, scorer=RATERS)},
-        apart=[name for name, kind in kinds.items() if kind == "baseline" or not about.scorers[name]["asked"]],
-        null=CHANCE,
-        xlabel="Share of pairs in which the preferred reply is chosen",
-        caption=f"{above} of {pluralize(len(ranked), 'scorer')} significantly above chance.",
-    )
-
-
-def _tables(rows: Sequence[Estimate], about: About, facts: Mapping[str, Any], many: bool) -> list[Table | None]:
-    """Return the tables of accuracies and of tests."""
-    name = f"{facts['title']}: " if many else ""
+def _section(facts: Mapping[str, Any], rows: Sequence[Estimate], about: About) -> Section:
+    """Return the chart of accuracies and the tables of one data set."""
+    prefix = f"{facts['title']}: " if len(about.data) > 1 else ""
+    able = [row for row in rows if one(rows, scorer=row.scorer, **_TOTAL).verdict != Verdict.OUT_OF_DOMAIN]
+    rater = pick(rows, scorer=RATERS)
 
     def agreement(row: Estimate) -> str:
-        if about.scorers[row.scorer]["kind"] == "baseline":
-            return "baseline"
-        return _WORDS.get(row.verdict, str(row.verdict))
+        return "baseline" if about.scorers[row.scorer]["kind"] == "baseline" else agreement_word(row)
 
-    rater = [f"One rater against the others: {interval(row)}, n = {row.n:,}." for row in pick(rows, scorer=RATERS)]
+    def value(row: Estimate) -> str:
+        return number(row.value)
+
     accuracies = pivot(
         rows,
         "scorer",
         [
             Column("accuracy [low, high]", _TOTAL),
             Column("n", _TOTAL, lambda row: count(row.n)),
-            Column("longer preferred", {"statistic": ACCURACY, "group": "longer"}, lambda row: f"{row.value:.2f}"),
-            Column("shorter preferred", {"statistic": ACCURACY, "group": "shorter"}, lambda row: f"{row.value:.2f}"),
+            Column("longer preferred", {"statistic": ACCURACY, "group": "longer"}, value),
+            Column("shorter preferred", {"statistic": ACCURACY, "group": "shorter"}, value),
             Column("agreement", _TOTAL, agreement),
         ],
-        title=f"{name}Accuracy against human choices",
-        caption="Share of pairs in which a scorer chooses the reply that people prefer; by chance .50. Also of the pairs "
-        "whose longer reply, in words, is preferred, and whose shorter one is. length chooses the longer reply.",
-        notes=rater,
+        title=f"{prefix}Accuracy against human choices",
+        caption="Share of pairs in which a scorer chooses the reply that people prefer; by chance .50. Also of the "
+        "pairs whose longer reply, in words, is preferred, and of those whose shorter one is.",
+        notes=[f"One rater against the others: {interval(row)} of {pluralize(row.n, 'pair')}." for row in rater],
     )
-    able = [row for row in rows if one(rows, scorer=row.scorer, **_TOTAL).verdict != Verdict.OUT_OF_DOMAIN]
     tests = pivot(
         able,
         "scorer",
@@ -137,36 +116,23 @@ def _tables(rows: Sequence[Estimate], about: About, facts: Mapping[str, Any], ma
             Column("difference from the longer reply [low, high]", {"statistic": DIFFERENCE}),
             Column("p, longer reply", {"statistic": DIFFERENCE}, lambda row: p_value(row.p)),
         ],
-        title=f"{name}Tests against chance and against the longer reply",
+        title=f"{prefix}Tests against chance and against the longer reply",
         caption="p: two-sided, by sign flips of whole contexts; by Holm: for the number of scorers asked for.",
     )
-    return [accuracies, tests]
+    return Section(facts["title"], [_chart(facts, able, about), accuracies, tests])
 
 
-def _data(data: Sequence[Mapping[str, Any]]) -> Table:
-    """Return a table of the data sets."""
-    names = ("pairs", "ties", "contexts", "votes", "longer", "shorter", "empty")
-    header = ("data set", *names[:3], "single votes", "longer preferred", "shorter preferred", "empty reply")
-    return table(header, [(facts["title"], *(count(facts[name]) for name in names)) for facts in data])
-
-
-def _made(about: About) -> list[str]:
-    """Return what was counted, and how."""
-    made = []
-    for facts in about.data:
-        name = f"{facts['title']}: " if len(about.data) > 1 else ""
-        ties = f"; {facts['ties']:,} of them are ties and are left out" if facts["ties"] else ""
-        empty = f"; an empty reply is the worse one ({pluralize(facts['empty'], 'pair')})" if facts["empty"] else ""
-        lines = f"; {facts['lines']:,} lines hold them, and the lines of a pair are averaged"
-        again = lines if facts["lines"] > facts["pairs"] else ""
-        pairs = f"{pluralize(facts['pairs'], 'pair')} of {pluralize(facts['contexts'], 'context')}"
-        made.append(f"{name}{pairs}{ties}{empty}{again}.")
-    warnings = {name: facts.get("warnings", {}) for name, facts in about.scorers.items()}
-    outside = [name for name, facts in about.scorers.items() if facts.get("out_of_domain")]
-    replies = 2 * sum(facts["lines"] for facts in about.data)
-    return [
-        *made,
-        *(f"{line}." for line in noted(without_domain(warnings, outside), replies)),
-        "Accuracy: the preferred reply has the higher score; equal scores are half right. [low, high]: 95 % interval "
-        f"over {about.options['resamples']:,} resamples of contexts, seed {about.options['seed']}.",
-    ]
+def _chart(facts: Mapping[str, Any], rows: Sequence[Estimate], about: About) -> Chart | None:
+    """Return the accuracies with chance and one rater."""
+    shown = sorted(pick(rows, **_TOTAL), key=lambda row: -row.value)
+    kinds = {row.scorer: about.scorers[row.scorer]["kind"] for row in shown}
+    return intervals(
+        f"accuracy-{facts['dataset']}",
+        shown,
+        kinds=kinds,
+        marks={"chance": Estimate(value=CHANCE)} | dict(zip(["one rater"], pick(rows, scorer=RATERS), strict=False)),
+        apart=[name for name, kind in kinds.items() if kind == "baseline" or not about.scorers[name]["asked"]],
+        null=CHANCE,
+        xlabel="Accuracy",
+        caption=f"Share of pairs of {facts['title']} in which the preferred reply is chosen.",
+    )

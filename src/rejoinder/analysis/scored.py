@@ -10,6 +10,7 @@ import numpy as np
 
 from rejoinder.data.rated import RatedSet
 from rejoinder.estimates import Estimate, estimate_of
+from rejoinder.scoring.domain import DomainShare
 from rejoinder.stats.correlation import Statistic, by_part, resampled
 from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, Sampling, percentile_interval
 
@@ -35,6 +36,7 @@ class ScoredSet:
         unrated: [M] scores by scorer of the lines of this data set that have no rating: with the rated ones they are
             the population of a pass rate.
         unscored: by scorer that leaves lines unscored, the most frequent reason.
+        shares: by scorer with a domain, how many of its scored replies are out of it.
     """
 
     rated: RatedSet
@@ -47,6 +49,7 @@ class ScoredSet:
     members: tuple[ScoredSet, ...] = ()
     unrated: Mapping[str, FloatArray] = field(default_factory=dict)
     unscored: Mapping[str, str] = field(default_factory=dict)
+    shares: Mapping[str, DomainShare] = field(default_factory=dict)
     _draws: dict[tuple[str, str, bytes, bool], FloatArray] = field(default_factory=dict, init=False, repr=False)
 
     @property

@@ -25,11 +25,11 @@ from rejoinder.estimates import Estimate
 from rejoinder.example import OVERALL, Example, Given, Pair
 from rejoinder.metrics.baselines import words
 from rejoinder.report.results import About, Results
-from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, ignore
+from rejoinder.scorer import Advance, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import columns_of, listed
-from rejoinder.scoring.domain import DomainShare, domain_share, out_of_domain, out_on_average
+from rejoinder.scoring.domain import NO_REPLIES, domain_share, out_of_domain, out_on_average
 from rejoinder.scoring.explained import facts_warning
-from rejoinder.scoring.parts import Workers
+from rejoinder.scoring.workers import Count, Workers
 from rejoinder.stats.resamples import FloatArray, Sampling
 from rejoinder.text.normalize import visible
 
@@ -47,7 +47,7 @@ def study(
     vectors: str | Path | None = None,
     drop_copies: bool = False,
     leave_one_out: bool | str | AnyLearner = False,
-    workers: Workers | None = None,
+    workers: Workers | Count = 1,
     progress: Advance = ignore,
     analyses: Iterable[tuple[Analysis, TableOf | None]] = ANALYSES,
 ) -> Results:
@@ -70,8 +70,8 @@ def study(
         seed: of every draw, 0 or more.
         vectors: file of word vectors for scorers that need them; None takes the bundled ones.
         drop_copies: leave out responses that equal one of their references.
-        leave_one_out: True, or a learner or its name: fit a judge on all data sets but one, for each, and test it there.
-        workers: other processes that score, if scorers are named; None scores in this process.
+        leave_one_out: True, or a learner or its name: for each data set, fit a judge on all others and test it there.
+        workers: how many processes score, or "auto", or open `Workers`.
         progress: called with the number of examples done, by scorer and baseline; before that, with `leave_one_out`,
             with 1 after each fit.
         analyses: what to measure, each with its table.
@@ -84,47 +84,52 @@ def study(
             `leave_one_out` with fewer than two data sets, or not of overall ratings.
     """
     named = scorers if scorers is None or isinstance(scorers, Mapping) else listed(scorers)
-    sampling, analyses = Sampling.checked(resamples, seed), tuple(analyses)
-    options = {"dimension": dimension, "resamples": resamples, "seed": seed, "drop_copies": drop_copies}
-    examples, pairs = _lines(data, columns_of(named))
-    if pairs:
+    Sampling.checked(resamples, seed)
+    lines = lines_of(data, name="examples", keep=columns_of(named))
+    run = {"vectors": vectors, "workers": workers, "progress": progress}
+    if pairs := _pairs(lines):
         from rejoinder.analysis.preferences import study_pairs
 
-        _refuse_for_pairs(
-            pairs, {"dimension": dimension != OVERALL, "drop_copies": drop_copies, "leave_one_out": leave_one_out}
-        )
-        shared = {"resamples": resamples, "seed": seed, "vectors": vectors, "workers": workers, "progress": progress}
-        return study_pairs(pairs, named, **shared)
-    # Fitting takes longest and can fail for want of scales, so it comes before any scoring.
-    held_out = (
-        left_out_scores(examples, leave_one_out, dimension=dimension, seed=seed, advance=progress)
-        if leave_one_out
-        else {}
-    )
-    rated = rated_sets(examples, _usable_ratings(examples, dimension, drop_copies=drop_copies), dimension)
-    given = score_examples(examples, named, vectors, workers, progress)
-    if held_out:
-        given = given._replace(asked={**given.asked, LEFT_OUT: held_out[LEFT_OUT]})
-    scores = {**given.scores, **oracle_baselines(rated, len(examples))}
-    sets = [_scored_set(own, scores, given, examples, sampling) for own in rated.filled]
-    pool = _scored_set(rated.pool, scores, given, examples, sampling, tuple(sets)) if rated.pool else None
+        asked = {"dimension": dimension != OVERALL, "drop_copies": drop_copies, "leave_one_out": leave_one_out}
+        _refuse_for_pairs(pairs, asked)
+        return study_pairs(pairs, named, resamples=resamples, seed=seed, **run)  # type: ignore[arg-type]
+    options = {"dimension": dimension, "resamples": resamples, "seed": seed, "drop_copies": drop_copies}
+    examples = [line for line in lines if isinstance(line, Example)]
+    return _study_of_ratings(examples, named, options, leave_one_out, tuple(analyses), run)
+
+
+def _study_of_ratings(
+    examples: Sequence[Example],
+    scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None,
+    options: Mapping[str, Any],
+    learner: bool | str | AnyLearner,
+    analyses: tuple[tuple[Analysis, TableOf | None], ...],
+    run: Mapping[str, Any],
+) -> Results:
+    """Return the study of rated replies; `run` holds what scoring needs."""
+    dimension, sampling = options["dimension"], Sampling(options["resamples"], options["seed"])
+    held_out: dict[str, Scores] = {}
+    if learner:  # fitting takes longest and can fail for want of scales, so it comes before any scoring
+        fit = {"dimension": dimension, "seed": options["seed"], "advance": run["progress"]}
+        held_out = left_out_scores(examples, learner, **fit)
+    rated = rated_sets(examples, _usable_ratings(examples, dimension, drop_copies=options["drop_copies"]), dimension)
+    given = score_examples(examples, scorers, {name: held_out[name] for name in held_out if name == LEFT_OUT}, **run)
+    given = given._replace(scores={**given.scores, **oracle_baselines(rated, len(examples))})
+    sets = [_scored_set(own, given, examples, sampling) for own in rated.filled]
+    pool = _scored_set(rated.pool, given, examples, sampling, tuple(sets)) if rated.pool else None
     every = [*sets, *([pool] if pool else [])]
     estimates = [estimate for scored in every for estimate in analyse(scored, analyses)]
-    estimates += [estimate for scored in every for estimate in _shares_outside(scored, scores, given.scorers)]
     if pool:
         estimates += _over_sets(pool, estimates, given.fitted, held_out)
-    about = _about(sets, scores, given, examples, options)
-    facts = {
-        "facts_warning": facts_warning(given.scorers),
-        "shared_ids": shared_ids_said(examples),
-        "withheld": given.withheld,
-    }
+    about = _about(sets, given, examples, options)
+    cases = tuple(case for scored in sets for case in disagreements(scored))
+    facts = {"facts_warning": facts_warning(given.scorers), "shared_ids": shared_ids_said(examples)}
     return Results(
         command="study",
         estimates=tuple(estimates),
         answer=answer(every[-1], estimates, about.scorers),
-        warnings=warnings(every, estimates, about.scorers, replies=len(examples), **facts),
-        cases=(cases := tuple(case for scored in sets for case in disagreements(scored))),
+        warnings=warnings(every, estimates, about, withheld=given.withheld, **facts),
+        cases=cases,
         about=about,
         layout=layout(Measured(sets, pool, estimates, analyses, about, cases)),
     )
@@ -144,77 +149,53 @@ def _over_sets(
 
 def _scored_set(
     rated: RatedSet,
-    scores: Mapping[str, Scores],
     given: ScoredExamples,
     examples: Sequence[Example],
     sampling: Sampling,
     members: tuple[ScoredSet, ...] = (),
 ) -> ScoredSet:
     """Return a rated set with its scores."""
-    unscored, outside = {}, {}
-    inside = [member.rated for member in members]
-    unrated = _unrated(rated, examples)
-    for name, found in scores.items():
-        missing = [
-            found.reasons.get(place, "no reason given") for place in rated.places[~found.scored[rated.places]].tolist()
-        ]
-        if missing:
+    names, rated_places = {example.dataset for example in rated.examples}, set(rated.places.tolist())
+    unrated = [row for row, example in enumerate(examples) if example.dataset in names and row not in rated_places]
+    unscored, outside, shares = {}, {}, {}
+    for name, found in given.scores.items():
+        if missing := _missing(found, rated.places.tolist()):
             unscored[name] = most_frequent(missing)
-        if why := _outside(rated, inside, name, found, given.scorers):
-            outside[name] = why
+        card = given.scorers[name].card if name in given.scorers else None
+        share = domain_share(found, given.scorers.get(name), rated.places.tolist())
+        if share.outside or (card and card.domain):
+            shares[name] = share
+            inside = [member.shares.get(name, NO_REPLIES) for member in members]  # these count alike, as in the mean
+            if why := out_of_domain(name, card, share) or out_on_average(name, card, inside):
+                outside[name] = why
     return ScoredSet(
         rated=rated,
-        scores={name: found.values[rated.places] for name, found in scores.items()},
-        kinds={name: kind_of(name, found) for name, found in scores.items()},
-        asked=tuple(given.asked),
+        scores={name: found.values[rated.places] for name, found in given.scores.items()},
+        kinds={name: kind_of(name, found) for name, found in given.scores.items()},
+        asked=given.asked,
         sampling=sampling,
         resamples=sampling.draw(rated.contexts, rated.name, "agreement"),
         outside=outside,
         members=members,
-        unrated={name: found.values[unrated] for name, found in scores.items()},
+        unrated={name: found.values[unrated] for name, found in given.scores.items()},
         unscored=unscored,
+        shares=shares,
     )
 
 
-def _unrated(rated: RatedSet, examples: Sequence[Example]) -> list[int]:
-    """Return the places of the lines of these data sets that have no rating that counts."""
-    names, places = {example.dataset for example in rated.examples}, set(rated.places.tolist())
-    return [place for place, example in enumerate(examples) if example.dataset in names and place not in places]
-
-
-def _outside(
-    rated: RatedSet, members: Sequence[RatedSet], name: str, scores: Scores, scorers: Mapping[str, Scorer]
-) -> str:
-    """Return why a scorer cannot judge the lines of a set, or "". A pool's `members` count alike, as in its means."""
-    scorer = scorers.get(name)
-    card = scorer.card if scorer else None
-    share, *shares = (domain_share(scores, scorer, own.places.tolist()) for own in (rated, *members))
-    return out_of_domain(name, card, share) or out_on_average(name, card, shares)
-
-
-def _shares_outside(scored: ScoredSet, scores: Mapping[str, Scores], scorers: Mapping[str, Scorer]) -> list[Estimate]:
-    """Return the share of replies out of domain of each scorer that has one."""
-    estimates = []
-    for name, found in scores.items():
-        share: DomainShare = domain_share(found, scorers.get(name), scored.rated.places.tolist())
-        if share.scored and (share.outside or (name in scorers and scorers[name].card.domain)):
-            about = scored.about(name, scored.rows(name), n=share.scored, statistic="share out of domain")
-            estimates.append(Estimate(value=share.outside / share.scored, **about))
-    return estimates
+def _missing(scores: Scores, places: Sequence[int]) -> list[str]:
+    """Return why lines have no score, one reason for each."""
+    return [scores.reasons.get(place, "no reason given") for place in places if not scores.scored[place]]
 
 
 def _about(
-    sets: Sequence[ScoredSet],
-    scores: Mapping[str, Scores],
-    given: ScoredExamples,
-    examples: Sequence[Example],
-    options: Mapping[str, Any],
+    sets: Sequence[ScoredSet], given: ScoredExamples, examples: Sequence[Example], options: Mapping[str, Any]
 ) -> About:
     """Return what the study was made of."""
     places = [place for scored in sets for place in scored.rated.places.tolist()]
     scorers = {}
-    for name, found in scores.items():
-        missing = [found.reasons.get(place, "no reason given") for place in places if not found.scored[place]]
+    for name, found in given.scores.items():
+        missing = _missing(found, places)
         scorers[name] = {
             "kind": kind_of(name, found),
             "asked": name in given.asked,
@@ -225,16 +206,9 @@ def _about(
             "fitted_on": list(given.fitted.get(name, ())),
             "domain": given.scorers[name].card.domain if name in given.scorers else "",
         }
-    return About(
-        data=[_card(scored) for scored in sets],
-        scorers=scorers,
-        options=options,
-        counts={
-            "examples": len(examples),
-            "rated": len(places),
-            "copies": sum(example.copies_reference for example in examples),
-        },
-    )
+    copies = sum(example.copies_reference for example in examples)
+    counts = {"examples": len(examples), "rated": len(places), "copies": copies}
+    return About(data=[_card(scored) for scored in sets], scorers=scorers, options=options, counts=counts)
 
 
 def _card(scored: ScoredSet) -> dict[str, Any]:
@@ -260,21 +234,19 @@ def _card(scored: ScoredSet) -> dict[str, Any]:
 # checks
 
 
-def _lines(data: Given, keep: Sequence[str]) -> tuple[list[Example], list[Pair]]:
-    """Return the single replies and the pairs of replies in `data`; one of the two is empty.
+def _pairs(lines: Sequence[Example | Pair]) -> list[Pair]:
+    """Return the pairs of replies, which then are all lines; none if all lines are single replies.
 
     Raises:
-        DataError: there are both, or neither.
+        DataError: there are both, or no line at all.
     """
-    lines = lines_of(data, name="examples", keep=keep)
-    examples = [line for line in lines if isinstance(line, Example)]
-    pairs = [line for line in lines if isinstance(line, Pair)]
     if not lines:
         raise DataError("no line is left to study", "Correct those that were skipped")
-    if examples and pairs:
-        problem = f"a pair of replies, and {examples[0].where} is a single one; a study takes pairs or ratings"
+    pairs = [line for line in lines if isinstance(line, Pair)]
+    if single := next((line for line in lines if pairs and isinstance(line, Example)), None):
+        problem = f"a pair of replies, and {single.where} is a single one; a study takes pairs or ratings"
         raise DataError(problem, "Call study once for each", where=pairs[0].where)
-    return examples, pairs
+    return pairs
 
 
 def _refuse_for_pairs(pairs: Sequence[Pair], asked: Mapping[str, Any]) -> None:

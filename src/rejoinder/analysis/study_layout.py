@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
-
-import numpy as np
 
 from rejoinder.analysis.analyses import TableOf, agreement_word
 from rejoinder.analysis.contrasts import contrasts_table
 from rejoinder.analysis.leave_one_out import LEFT_OUT, left_out_section
-from rejoinder.analysis.pooled import OVER_SETS, over_sets_chart, over_sets_section, over_sets_table
+from rejoinder.analysis.pooled import OF_RATERS, OVER_SETS, over_sets_chart, over_sets_section, sets_of
 from rejoinder.analysis.scored import RATERS, Analysis, ScoredSet
 from rejoinder.analysis.study_answer import answer, ranked
 from rejoinder.estimates import Estimate, one, pick
 from rejoinder.report.charts import intervals, scatter
 from rejoinder.report.layout import Block, Case, Cases, Chart, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About
-from rejoinder.report.tables import Cell, Column, Table, pivot, table
-from rejoinder.report.written import DASH, count, interval, number, p_value, pluralize
-from rejoinder.stats.correlation import CORRELATIONS, FEWEST
+from rejoinder.report.sentences import sentences
+from rejoinder.report.tables import Column, Table, pivot, table
+from rejoinder.report.written import count, interval, number, p_value, pluralize
+from rejoinder.stats.correlation import CORRELATIONS
 
 MOST_DRAWN = 4
 """Scorers with charts of their lines and systems, each of which takes up 30 KB of a page."""
@@ -54,8 +54,7 @@ def layout(study: Measured) -> Layout:
     """Return the report of a study."""
     titles = ", ".join(scored.rated.title for scored in study.sets)
     chart = over_sets_chart(study.pool, study.estimates) if study.pool else scorers_chart(study, study.sets[0])
-    table_of_scorers = over_sets_table(study.pool, study.estimates, brief=True) if study.pool else brief_table(study)
-    brief: list[Block | None] = [table_of_scorers, Prose(notes(study))]
+    brief: list[Block | None] = [brief_table(study), Prose(notes(study))]
     levels = [(scored, level) for scored in [*study.sets, study.pool] if scored for level in (scored.level, "system")]
     return Layout(
         title=f"Scorers and human ratings: {titles}",
@@ -68,7 +67,7 @@ def layout(study: Measured) -> Layout:
         ],
         brief=brief,
         every=[*brief, *(agreement_table(study, scored, level) for scored, level in levels)],
-        made=[made(study), *notes(study)],
+        made=[*sentences("analysis", "study_made", options=study.about.options), *notes(study)],
     )
 
 
@@ -141,8 +140,7 @@ def section(study: Measured, scored: ScoredSet) -> Section:
             scorers_chart(study, scored) if several else None,
             *(_marked(made_table, scored) for made_table in tables if made_table and made_table.rows),
             Prose(missing, "Not computed", listed=True) if missing else None,
-            *lines_charts(scored),
-            *systems_charts(scored, own),
+            *scatter_charts(scored, own),
             Cases("Where scorers and raters differ most", cases) if cases else None,
         ],
     )
@@ -172,69 +170,66 @@ def missing_values(estimates: Sequence[Estimate]) -> list[str]:
     return [f"{reason} ({', '.join(names)})" for reason, names in reasons.items()]
 
 
-def lines_charts(scored: ScoredSet) -> list[Chart | None]:
-    """Return scores over ratings for the scorers that were asked for."""
+def scatter_charts(scored: ScoredSet, estimates: Sequence[Estimate]) -> list[Chart | None]:
+    """Return, for some of the scorers that were asked for, scores over ratings, and mean scores of systems over theirs.
+
+    Means are drawn from 0 for the lowest to 1 for the highest.
+    """
     drawn = [name for name in scored.compared if name in scored.asked][:MOST_DRAWN]
-    ratings = scored.rated.ratings.tolist()
-    return [
-        scatter(
-            f"lines-{scored.name}-{name}",
-            ratings,
-            scored.scores[name].tolist(),
-            xlabel="human rating",
-            ylabel=name,
-            caption=f"Scores of {name} and human ratings.",
-            jitter=0.01,
-        )
-        for name in drawn
-    ]
-
-
-def systems_charts(scored: ScoredSet, estimates: Sequence[Estimate]) -> list[Chart | None]:
-    """Return mean scores of systems over their mean ratings, both from 0 for the lowest to 1 for the highest."""
     ratings = {row.system: row.value for row in pick(estimates, scorer=RATERS, statistic="mean rating", level="system")}
     charts = []
-    for name in [name for name in scored.compared if name in scored.asked][:MOST_DRAWN]:
+    for name in drawn:
+        x, y = scored.rated.ratings.tolist(), scored.scores[name].tolist()
+        caption = f"Scores of {name} and human ratings."
+        title = f"{scored.name}-{name}"
+        charts.append(scatter(f"lines-{title}", x, y, xlabel="human rating", ylabel=name, caption=caption, jitter=0.01))
+    for name in drawn:
         means = {row.system: row.value for row in pick(estimates, scorer=name, statistic="mean score", level="system")}
-        names = sorted(means, key=lambda system: -ratings[system])
-        if len(names) < FEWEST or len(set(means.values())) < 2 or len(set(ratings.values())) < 2:
-            continue
-        x, y = (np.array([values[system] for system in names]) for values in (ratings, means))
-        x, y = ((values - values.min()) / np.ptp(values) for values in (x, y))
-        about = {"xlabel": "mean rating", "ylabel": f"mean of {name}", "labels": names, "diagonal": True}
         order = one(estimates, scorer=name, statistic="pearson", level="system")
-        caption = f"Systems by {name}: Pearson {interval(order)}. Both axes from the lowest to the highest mean."
-        charts.append(scatter(f"systems-{scored.name}-{name}", x.tolist(), y.tolist(), caption=caption, **about))
+        if order.known:
+            names = sorted(means, key=lambda system: -ratings[system])
+            x, y = (_from_lowest_to_highest([values[system] for system in names]) for values in (ratings, means))
+            caption = f"Systems by {name}: Pearson {interval(order)}. Both axes from the lowest to the highest mean."
+            about = f"systems-{scored.name}-{name}", x, y
+            label = f"mean of {name}"
+            charts.append(
+                scatter(*about, xlabel="mean rating", ylabel=label, caption=caption, labels=names, diagonal=True)
+            )
     return charts
+
+
+def _from_lowest_to_highest(values: Sequence[float]) -> list[float]:
+    """Return values, not all the same, with the lowest at 0 and the highest at 1."""
+    return [(value - min(values)) / (max(values) - min(values)) for value in values]
 
 
 # tables
 
 
 def brief_table(study: Measured) -> Table | None:
-    """Return the raters, then the scorers that were asked for and the baselines, best first."""
-    scored = study.sets[0]
-    own = pick(study.estimates, dataset=scored.name)
-    limits = {row.statistic: row for row in pick(own, scorer=RATERS, level=scored.level, by="")}
-    rows: list[tuple[str | Cell, ...]] = []
-    for name, statistic, ranks in (
-        ("raters: ceiling", "ceiling of pearson", ""),
-        ("raters: one rater", "pearson of one rater", "spearman of one rater"),
-    ):
-        if statistic in limits and limits[statistic].known:
-            row = limits[statistic]
-            rows.append((name, count(row.n), interval(row), interval(limits.get(ranks, Estimate())), DASH))
-    spearman = {row.scorer: row for row in pick(own, statistic="spearman", level=scored.level, group="")}
-    pearson = pick(own, statistic="pearson", level=scored.level, group="", scorer=scored.scores)
-    for row in sorted((row for row in pearson if row.known), key=lambda row: -row.value):
-        kind = scored.kinds[row.scorer]
-        if row.scorer in scored.asked or kind == "baseline":
-            name = f"{row.scorer} (baseline)" if kind == "baseline" else row.scorer
-            rows.append((name, count(row.n), interval(row), interval(spearman[row.scorer]), agreement_word(row)))
-    if not rows:
-        return None
-    header = ("scorer", "n", "Pearson [low, high]", "Spearman [low, high]", "agreement")
-    return table(header, rows)._replace(spare=("Spearman [low, high]", "n"))
+    """Return the raters, then the scorers that were asked for and the baselines, best first; of a pool the means."""
+    scored = study.whole
+    dataset, kinds = OVER_SETS if study.pool else scored.name, scored.kinds
+    own = pick(study.estimates, dataset=dataset, level=scored.level, group="", versus="")
+    limits = [(row, OF_RATERS[row.statistic]) for row in pick(own, scorer=RATERS, statistic=OF_RATERS) if row.known]
+    shown = [name for name, kind in kinds.items() if name in scored.asked or kind == "baseline"]
+    rows = pick(own, scorer=shown, statistic=("pearson", "spearman"))
+    sets = sets_of(study.pool, study.estimates) if study.pool else {}
+    pearson = {"statistic": "pearson"}
+    return pivot(
+        [replace(row, scorer=name, statistic=statistic) for row, (name, statistic) in limits]
+        + sorted((row for row in rows if row.known), key=lambda row: (row.statistic != "pearson", -row.value)),
+        lambda row: f"{row.scorer} (baseline)" if kinds.get(row.scorer) == "baseline" else row.scorer,
+        [
+            Column("n", pearson, lambda row: count(row.n), spare=True),
+            *([Column("data sets", pearson, lambda row: count(sets[row.scorer]), spare=True)] if study.pool else []),
+            Column("Pearson [low, high]", pearson),
+            Column("Spearman [low, high]", {"statistic": "spearman"}, spare=True),
+            Column("agreement", pearson, agreement_word),
+        ],
+        heading="scorer",
+        in_order=True,
+    )
 
 
 def agreement_table(study: Measured, scored: ScoredSet, level: str) -> Table | None:
@@ -252,7 +247,15 @@ def agreement_table(study: Measured, scored: ScoredSet, level: str) -> Table | N
 
 def data_table(study: Measured) -> Table:
     """Return what the rated lines of each data set are."""
-    header = ("data set", "rated", "contexts", "systems", "with reference", "copies of a reference", "scale")
+    header: tuple[str, ...] = (
+        "data set",
+        "rated",
+        "contexts",
+        "systems",
+        "with reference",
+        "copies of a reference",
+        "scale",
+    )
     header += ("mean rating", "standard deviation", "words in a response")
     rows = [
         (
@@ -270,35 +273,18 @@ def data_table(study: Measured) -> Table:
 # notes
 
 
-def notes(study: Measured) -> list[str]:
+def notes(study: Measured) -> tuple[str, ...]:
     """Return what the tables were computed on: the lines, and which scorers left some unscored."""
-    counts, copies = study.about.counts, ""
-    if counts["copies"]:
-        kept = "left out" if study.about.options["drop_copies"] else "included"
-        copies = f"; {pluralize(counts['copies'], 'response')} equal to a reference {'is' if counts['copies'] == 1 else 'are'} {kept}"
-    unscored: dict[str, list[str]] = {}
+    rows = pick(study.estimates, level=study.whole.level, statistic="pearson", scorer=study.whole.asked)
+    unscored: dict[tuple[int, str], list[str]] = {}
     for name in study.whole.asked:
         about = study.about.scorers[name]
-        if about["unscored"] in (0, counts["rated"]):
-            continue
-        text = f"{about['unscored']:,} of {counts['rated']:,} rated lines without a score, most often: {about['unscored_reason']}"
-        unscored.setdefault(text, []).append(name)
-    asked = pick(study.estimates, level=study.whole.level, statistic="pearson", scorer=study.whole.asked)
-    missing = missing_values(asked) if study.pool is None else []
-    return [
-        *(f"{text}." for text in missing),
-        f"{pluralize(counts['examples'], 'line')}, {counts['rated']:,} of them rated and used{copies}.",
-        *(f"{text} ({', '.join(names)})." for text, names in unscored.items()),
-    ]
-
-
-def made(study: Measured) -> str:
-    """Return how the numbers were computed."""
-    options = study.about.options
-    return (
-        f"Ratings in “{options['dimension']}” are means over raters. Intervals: 95 % expanded percentile intervals over "
-        f"{options['resamples']:,} resamples of whole contexts, seed {options['seed']}; expanded: the fewer contexts, the "
-        "further out the quantiles (Hesterberg 2015). Verdicts: beyond the chance band of as many scorers (Holm, 5 %), "
-        "with an interval that excludes 0. Correlations over all lines of a data set mix differences between systems "
-        "with differences within them."
+        unscored.setdefault((about["unscored"], about["unscored_reason"]), []).append(name)
+    return sentences(
+        "analysis",
+        "study_notes",
+        missing=[] if study.pool else missing_values(rows),
+        unscored=unscored,
+        counts=study.about.counts,
+        options=study.about.options,
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rejoinder.analysis.scored import RATERS, ScoredSet
 from rejoinder.data.rated import NO_SYSTEM
-from rejoinder.estimates import Estimate, pick
-from rejoinder.report.tables import Cell, Table
-from rejoinder.report.written import count, interval, number
+from rejoinder.estimates import Estimate, estimate_of, pick
+from rejoinder.report.tables import Column, Table, pivot
+from rejoinder.report.written import count
 from rejoinder.stats.ranking import rank_clusters, soft_pairwise_accuracy, system_p_values
 from rejoinder.stats.resamples import FloatArray, IntArray, number_of, renumbered
 
@@ -33,74 +35,52 @@ def systems(scored: ScoredSet) -> list[Estimate]:
     )
     estimates = []
     for name, own, drawn, group in zip(names, rows, draws, groups.tolist(), strict=True):
-        mean = float(rated.ratings[own].mean())
         labels = {"system": name, "level": "system"}
-        estimates += [
-            scored.estimate(drawn, RATERS, own, "mean rating", value=mean, statistic="mean rating", **labels),
-            _single(
-                scored,
-                RATERS,
-                own,
-                float(group),
-                f"paired permutation over contexts, {swaps} swaps, 5 %",
-                "rank group",
-                labels,
-            ),
-        ]
+        mean = {"statistic": "mean rating", "value": float(rated.ratings[own].mean())}
+        estimates.append(scored.estimate(drawn, RATERS, own, "mean rating", **mean, **labels))
+        rank = {"statistic": "rank group", "value": float(group), "method": f"paired permutation, {swaps} swaps, 5 %"}
+        estimates.append(Estimate(**scored.about(RATERS, own, **rank, **labels)))
     for scorer in scored.compared:
         values = scored.scores[scorer]
         for name, own in zip(names, rows, strict=True):
             usable = own[np.isfinite(values[own])]
+            about = {"system": name, "level": "system", "statistic": "mean score"}
             if len(usable):
-                labels = {"system": name, "level": "system"}
-                estimates.append(
-                    _single(scored, scorer, usable, float(values[usable].mean()), "mean", "mean score", labels)
-                )
-        swapped = scored.sampling.generator(rated.name, "systems")  # the same swaps for every scorer
-        soft = soft_pairwise_accuracy(_by_context(values[known], places, contexts), ratings, swapped, swaps)
-        usable = known[np.isfinite(values[known])]
-        more = {"level": "system", "n": soft.n, "reason": soft.reason}
-        estimates.append(_single(scored, scorer, usable, soft.value, f"{swaps} swaps", "soft pairwise accuracy", more))
+                estimates.append(Estimate(**scored.about(scorer, usable, value=float(values[usable].mean()), **about)))
+        again = scored.sampling.generator(rated.name, "systems")  # the same swaps for every scorer
+        soft = soft_pairwise_accuracy(_by_context(values[known], places, contexts), ratings, again, swaps)
+        soft_about: dict[str, Any] = {
+            "level": "system",
+            "statistic": "soft pairwise accuracy",
+            "method": f"{swaps} swaps",
+            "n": soft.n,
+        }
+        estimates.append(estimate_of(soft, **scored.about(scorer, known[np.isfinite(values[known])], **soft_about)))
     return estimates
 
 
 def systems_table(estimates: list[Estimate]) -> Table | None:
     """Return the systems, best first by human ratings, with the mean scores of each scorer."""
-    ratings = sorted(pick(estimates, scorer=RATERS, statistic="mean rating", level="system"), key=lambda e: -e.value)
-    if not ratings:
-        return None
-    groups = {row.system: row.value for row in pick(estimates, scorer=RATERS, statistic="rank group", level="system")}
-    soft = {row.scorer: row for row in pick(estimates, statistic="soft pairwise accuracy")}
-    pearson = {row.scorer: row for row in pick(estimates, statistic="pearson", level="system")}
-    scores = {(row.scorer, row.system): row for row in pick(estimates, statistic="mean score", level="system")}
-
-    def cells(rows: list[Estimate | None], digits: int = 2) -> list[Cell]:
-        return [Cell(interval(row, digits), row.method, row.value) if row else Cell(number(np.nan)) for row in rows]
-
-    body = [
-        [Cell(row.system), Cell(count(row.n)), *cells([row]), Cell(f"{groups[row.system]:.0f}")]
-        + cells([scores.get((scorer, row.system)) for scorer in soft])
-        for row in ratings
-    ]
-    last = {"Pearson over systems": pearson, "soft pairwise accuracy": soft}
-    body += [
-        [Cell(name), *[Cell("")] * 3, *cells([rows.get(scorer) for scorer in soft])] for name, rows in last.items()
-    ]
-    return Table(
-        "Systems",
-        ("system", "n", "rating [low, high]", "group", *soft),
-        tuple(map(tuple, body)),
-        "Mean rating and mean scores of the systems, the best by human ratings first. Systems of one group do not differ "
-        "significantly (paired permutation over contexts, 5 %). Soft pairwise accuracy compares how certain scores and "
-        "ratings are about which of two systems is better; 0.5 is chance.",
+    rating, means = (
+        {"scorer": RATERS, "statistic": "mean rating"},
+        pick(estimates, statistic="mean score", level="system"),
     )
-
-
-def _single(
-    scored: ScoredSet, scorer: str, rows: IntArray, value: float, method: str, statistic: str, more: dict[str, object]
-) -> Estimate:
-    """Return an estimate without an interval."""
-    return Estimate(**scored.about(scorer, rows, **{"statistic": statistic, "value": value, "method": method, **more}))
+    return pivot(
+        pick(estimates, level="system"),
+        "system",
+        [
+            Column("rating [low, high]", rating),
+            Column("n", rating, lambda row: count(row.n), spare=True),
+            Column("group", {"scorer": RATERS, "statistic": "rank group"}, lambda row: f"{row.value:.0f}"),
+            *(
+                Column(name, {"scorer": name, "statistic": "mean score"})
+                for name in dict.fromkeys(e.scorer for e in means)
+            ),
+        ],
+        title="Systems",
+        caption="Mean rating and mean scores of the systems, the best by human ratings first. Systems of one group do "
+        "not differ significantly (paired permutation over contexts, 5 %).",
+    )
 
 
 def _by_context(values: FloatArray, systems: IntArray, contexts: IntArray) -> FloatArray:

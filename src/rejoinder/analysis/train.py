@@ -10,31 +10,31 @@ Shapes: N lines, K candidates, B resamples.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rejoinder.analysis.train_layout import answer, layout, recommended
+from rejoinder.analysis.train_layout import layout, recommended, text
+from rejoinder.data.rated_lines import UNNAMED
 from rejoinder.data.scales import Scale
 from rejoinder.data.write import write
 from rejoinder.errors import MissingAsset, MissingExtra, UsageError
 from rejoinder.estimates import Estimate, Verdict, decide, estimate_of
-from rejoinder.example import Given
+from rejoinder.example import Example, Given
 from rejoinder.judges import load_learner
 from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.learner import AnyLearner, Choices, PortableJudge, Rows, members_of
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.many import FOLDS, Manner, folds_of, scores_of
-from rejoinder.judges.train import SHARES, Trained, fit_judge
+from rejoinder.judges.train import SHARES, fit_judge
 from rejoinder.report.results import About, Results
 from rejoinder.report.written import rounded
 from rejoinder.scorer import Advance, Encoder, FloatArray, Scorer, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, SCORERS, cards, fitted_on, load_scorer
 from rejoinder.scoring.domain import domain_share, out_of_domain
-from rejoinder.stats.correlation import mean_correlations
+from rejoinder.stats.correlation import Statistic, mean_correlations
 from rejoinder.stats.resamples import (
     IntArray,
     Resamples,
@@ -54,18 +54,12 @@ _PAIR, _LINE = 1.5e-3, 5e-4
 _FARTHEST = 50  # times the lines that there are; a forecast beyond says only that two scorers are alike
 _LEAST_SCORED = 0.9  # share of the lines that an alternative must score
 _DIRECTIONS = {True: 1, False: -1, None: 0}  # 0: the scorer states none
-_STATISTICS = ("spearman", "pearson")
+_STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson")
+ROLES = {"new judge": "judge", "bundled judge": "judge", "best metric": "metric", "best baseline": "baseline"}
 
 
 class Lines(NamedTuple):
-    """N lines of the folds, each array [N].
-
-    Attributes:
-        ratings: of each line.
-        folds: of each line.
-        sets: number of its data set.
-        contexts: number of its cluster.
-    """
+    """N lines: [N] ratings, folds, and numbers of their data sets and clusters."""
 
     ratings: FloatArray
     folds: IntArray
@@ -74,45 +68,34 @@ class Lines(NamedTuple):
 
     def at(self, rows: Rows) -> Lines:
         """Return some of the lines."""
-        return Lines(*(values[rows] for values in self))
+        return Lines(self.ratings[rows], self.folds[rows], self.sets[rows], self.contexts[rows])
 
 
 class Candidate(NamedTuple):
-    """A scorer that is compared.
+    """A scorer that is compared; the name of a best metric or baseline is the choice of all ratings together.
 
     Attributes:
-        name: of the scorer; of the best metric and baseline the one that all ratings together would choose.
-        role: "new judge", "bundled judge", "best metric" or "best baseline".
-        values: [N] scores, higher is better; NaN where unscored.
-        chosen: the scorer that each fold chose.
-        is_reversed: whether lower scores are taken as better; `values` are after that.
+        name: of the scorer.
+        role: one of `ROLES`.
+        values: [N] scores, higher is better; NaN for a line without a score.
+        facts: the scorers that were `chosen` by the folds, and whether scores are `reversed` in `values`.
     """
 
     name: str
     role: str
     values: FloatArray
-    chosen: tuple[str, ...] = ()
-    is_reversed: bool = False
+    facts: Mapping[str, Any] = {}
 
 
-@dataclass
-class CrossValidation:
-    """The outcome of the comparison.
+class CrossValidation(NamedTuple):
+    """The outcome of a comparison: estimates of the new judge first, facts about scorers, counts, and a sentence.
 
-    Attributes:
-        candidates: the new judge first; none if there is a `reason`.
-        estimates: correlations of each, and differences of each two.
-        counts: lines, contexts and so on.
-        left_out: why other scorers are not compared.
-        reason: why there is no comparison.
-        note: about the clusters, a sentence.
+    Without a comparison there is one estimate without a value, and with the reason.
     """
 
-    candidates: Sequence[Candidate] = ()
-    estimates: Sequence[Estimate] = ()
-    counts: dict[str, int] = field(default_factory=dict)
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    reason: str = ""
+    estimates: tuple[Estimate, ...]
+    scorers: dict[str, dict[str, Any]]
+    counts: Mapping[str, int] = {}
     note: str = ""
 
 
@@ -139,15 +122,15 @@ def train(
         examples: rated examples, in any form that `examples_of` takes.
         kind: `adem`, `c-adem`, `r-adem`, `autojudge`, or a `panel` of the first three; or a learner, which has encoder,
             options and references already.
-        encoder: texts to vectors, or what `load_encoder` makes it from; None takes averaged word vectors.
-        options: of the fit, such as `FitOptions`; None takes the recipe of the kind.
-        references: how several references count, by the `best` score or by the `mean`; None takes the mean.
+        encoder: texts to vectors, or what `load_encoder` makes it from; by default averaged word vectors.
+        options: of the fit, such as `FitOptions`; by default the recipe of the kind.
+        references: how several references count, by the `best` score or by the `mean`, which is the default.
         scale: lowest and highest possible rating, for ratings that state no scale, and for the judge's answers; None
             leaves it to the examples (see `train_judge`).
         seed: of splits, folds, the order of lines and the draws.
         resamples: of contexts, for the intervals; 100 or more.
-        vectors: file of word vectors for encoder and metrics that read them; None takes the bundled ones.
-        held_out: file for the test part, which the judge was not fitted on.
+        vectors: file of word vectors for encoder and metrics that read them; by default the bundled ones.
+        held_out: file to write the test part to, which the judge was not fitted on.
         progress: called with the number of epochs done, `steps` in all.
 
     Raises:
@@ -169,7 +152,26 @@ def train(
     compared = cross_validate(
         lines, learner.name, manner, resamples=resamples, vectors=vectors, progress=lambda done: progress(done * once)
     )
-    return trained.judge, _results(trained, compared, {"kind": learner.name, "resamples": resamples, "seed": seed})
+    scorers = compared.scorers
+    for absent, reason in trained.absent.items():
+        scorers[absent] = {"kind": "judge", "role": "member", "left_out": reason}
+    for member in trained.each:
+        account = [sentence for fitted in member.fits for sentence in fitted.account]
+        about_member = scorers.setdefault(member.name, {"kind": "judge", "role": "member"})
+        about_member |= {"training": member.judge.training, "account": account}
+    about = About(
+        scorers=scorers,
+        options={"kind": learner.name, "scale": trained.judge.scale, "resamples": resamples, "seed": seed},
+        counts=compared.counts,
+    )
+    return trained.judge, Results(
+        command="train",
+        estimates=compared.estimates,
+        answer=text("answer", compared.estimates, about),
+        warnings=tuple(filter(None, [compared.note])),
+        about=about,
+        layout=layout(compared.estimates, about),
+    )
 
 
 def steps(learner: AnyLearner) -> int:
@@ -180,61 +182,6 @@ def steps(learner: AnyLearner) -> int:
 def _steps_of_a_fit(learner: AnyLearner) -> int:
     """Return the number of steps of one fit of all members."""
     return sum(member.steps for member in members_of(learner))
-
-
-def _results(trained: Trained, compared: CrossValidation, options: Mapping[str, Any]) -> Results:
-    """Return the results of a training."""
-    scorers: dict[str, dict[str, Any]] = {trained.name: {"kind": "judge", "role": "new judge"}}
-    for candidate in compared.candidates:
-        kind = "judge" if candidate.role.endswith("judge") else candidate.role.removeprefix("best ")
-        chosen = {"chosen": candidate.chosen, "reversed": candidate.is_reversed} if candidate.chosen else {}
-        scorers[candidate.name] = {"kind": kind, "role": candidate.role, **chosen}
-    for name, reason in compared.left_out.items():
-        scorers[name] = {"kind": cards()[name].kind, "left_out": reason}
-    for name, reason in trained.absent.items():
-        scorers[name] = {"kind": "judge", "role": "member", "left_out": reason}
-    baseline = next((candidate.name for candidate in compared.candidates if candidate.role == "best baseline"), "")
-    use = recommended(compared.estimates, baseline)
-    for candidate in compared.candidates:
-        scorers[candidate.name]["recommended"] = candidate.name in use
-    parts = []
-    for member in trained.each:
-        facts = scorers.setdefault(member.name, {"kind": "judge", "role": "member"})
-        facts["training"] = member.judge.training
-        facts["account"] = [sentence for fit in member.fits for sentence in fit.account]
-        parts += _parts(member)
-    about = About(
-        data=[{"dataset": name, "lines": count} for name, count in _datasets(trained).items()],
-        scorers=scorers,
-        options={**options, "scale": trained.judge.scale},
-        counts=compared.counts,
-    )
-    estimates = (*compared.estimates, *parts)
-    return Results(
-        command="train",
-        estimates=estimates,
-        answer=answer(estimates, about, compared.reason),
-        warnings=tuple(filter(None, [compared.note])),
-        about=about,
-        layout=layout(estimates, about, compared.reason),
-    )
-
-
-def _datasets(trained: Trained) -> Mapping[str, int]:
-    """Return the number of lines of each data set that the judge was fitted on."""
-    return {name: count for member in trained.each for name, count in member.judge.training["datasets"].items()}
-
-
-def _parts(member: Trained) -> list[Estimate]:
-    """Return the agreement on the validation and test parts, which the judge was not fitted on."""
-    training, estimates = member.judge.training, []
-    for part in ("validation", "test"):
-        for statistic in _STATISTICS if part in training else ():
-            values = {"value": training[part][statistic], "p": training[part]["p"] if statistic == "pearson" else None}
-            known = {name: value for name, value in values.items() if value is not None}
-            labels = {"scorer": member.name, "statistic": statistic, "by": "part", "group": part}
-            estimates.append(Estimate(**labels, n=training[part]["n"], method=f"on the {part} part", **known))
-    return estimates
 
 
 # cross-validation
@@ -255,42 +202,57 @@ def cross_validate(
         lines: encoded for the learners of the `manner`.
         name: of the new judge.
         manner: how it is fitted, and the seed of folds, fits and draws.
-        resamples: of contexts, for the intervals.
-        vectors: file of word vectors for metrics that need them; None takes the bundled ones.
+        resamples: see `train`.
+        vectors: see `train`.
         progress: called with 1 after each of five fits.
     """
     rows = np.unique(np.concatenate([lines.usable[member.name] for member in manner.members]))
     if (seconds := seconds_for(lines, manner)) > LONGEST:
-        found = f"with {len(rows):,} lines it would take about {rounded(round(seconds))} seconds"
-        return CrossValidation(reason=f"{found}, and more than {LONGEST:.0f} are too many")
+        forecast = f"with {len(rows):,} lines it would take about {rounded(round(seconds))} seconds"
+        return _missing(name, f"{forecast}, more than the {LONGEST:.0f} that are allowed")
     tasks = folds_of(lines, rows, manner.seed)
     predicted = scores_of(lines, tasks, manner, progress)
     if not tasks or any(np.isnan(predicted[task.asked]).all() for task in tasks):
-        return CrossValidation(reason=f"four fifths of {len(rows):,} lines are too few to fit the judge on")
+        return _missing(name, f"four fifths of {len(rows):,} lines are too few to fit the judge on")
     folds, clusters = np.full((2, len(lines.ratings)), -1, dtype=np.int64)
     for number, task in enumerate(tasks):
         folds[task.asked] = number
-    sets = renumbered(np.array([example.dataset or "" for example in lines.examples]))
     grouped = lines.clusters(rows)
     clusters[rows] = grouped.numbers
     asked = np.flatnonzero(np.isfinite(predicted))
+    examples = [lines.examples[row] for row in asked.tolist()]
+    sets = renumbered(np.array([example.dataset or "" for example in lines.examples]))
     table = Lines(lines.ratings, folds, sets, clusters).at(asked)
-    others, left_out = alternatives(lines, asked, table, vectors)
+    others, left_out = alternatives(examples, table, vectors)
     candidates = [Candidate(name, "new judge", predicted[asked]), *others]
     scores = np.stack([candidate.values for candidate in candidates], axis=1)
     scored = np.flatnonzero(np.isfinite(scores).all(axis=1))
-    names = sorted({lines.examples[row].dataset or "" for row in asked.tolist()})
-    estimates = _estimates(candidates, scores[scored], table.at(scored), names, Sampling(resamples, manner.seed))
+    datasets = {example.dataset or UNNAMED for example in examples}
+    dataset = datasets.pop() if len(datasets) == 1 else "pooled"
+    names, sampling = [candidate.name for candidate in candidates], Sampling(resamples, manner.seed)
+    estimates = _estimates(names, scores[scored], table.at(scored), dataset, sampling)
     if not estimates:
-        return CrossValidation(reason="there is no correlation inside the folds")
+        return _missing(name, "there is no correlation inside the folds")
+    use = recommended(estimates, [candidate.name for candidate in candidates if candidate.role == "best baseline"])
+    scorers = {
+        one.name: {"kind": ROLES[one.role], "role": one.role, "recommended": one.name in use, **one.facts}
+        for one in candidates
+    }
+    scorers |= {missing: {"kind": cards()[missing].kind, "left_out": why} for missing, why in left_out.items()}
     counts = {
         "lines": len(scored),
         "unscored": len(rows) - len(scored),
         "contexts": len(np.unique(table.contexts[scored])),
         "folds": len(np.unique(table.folds[scored])),
-        "copies": sum(lines.examples[row].copies_reference for row in asked.tolist()),
+        "copies": sum(example.copies_reference for example in examples),
     }
-    return CrossValidation(candidates, estimates, counts, left_out, note=grouped.note)
+    return CrossValidation(tuple(estimates), scorers, counts, grouped.note)
+
+
+def _missing(name: str, reason: str) -> CrossValidation:
+    """Return no comparison, with the reason."""
+    estimate = Estimate(scorer=name, statistic="spearman", reason=reason)
+    return CrossValidation((estimate,), {name: {"kind": "judge", "role": "new judge", "recommended": False}})
 
 
 def seconds_for(lines: RatedLines, manner: Manner) -> float:
@@ -301,9 +263,9 @@ def seconds_for(lines: RatedLines, manner: Manner) -> float:
 
 
 def _estimates(
-    candidates: Sequence[Candidate], scores: FloatArray, lines: Lines, datasets: Sequence[str], sampling: Sampling
+    names: Sequence[str], scores: FloatArray, lines: Lines, dataset: str, sampling: Sampling
 ) -> list[Estimate]:
-    """Return the correlations of all candidates, and differences of each two; none without a correlation."""
+    """Return the correlations of all candidates, and differences of each two; nothing without a correlation."""
     contexts = renumbered(lines.contexts)
     clusters = number_of(contexts)
     draws = sampling.draw(contexts, "trial", "trial")
@@ -315,32 +277,23 @@ def _estimates(
         "correlation inside folds (and data sets), mean by lines; metric and baseline chosen on the other folds; "
         f"95 % expanded percentile interval, {sampling.resamples} resamples of contexts, the same for all"
     )
-    about = {
-        "dataset": datasets[0] if len(datasets) == 1 else "pooled",
-        "n": len(scores),
-        "contexts": clusters,
-        "seed": sampling.seed,
-        "method": method,
-    }
+    about = {"dataset": dataset, "n": len(scores), "contexts": clusters, "seed": sampling.seed, "method": method}
 
     def measured(values: FloatArray, **labels: Any) -> Estimate:
         return estimate_of(percentile_interval(values, clusters), **about, **labels, p=two_sided(values, clusters))
 
     estimates: list[Estimate] = []
     for statistic in _STATISTICS:
-        rows = [
-            measured(values, scorer=candidate.name, statistic=statistic)
-            for candidate, values in zip(candidates, drawn[statistic].T, strict=True)
-        ]
-        estimates += decide(rows)
-    for j, k in combinations(range(len(candidates)), 2):
+        rows = zip(names, drawn[statistic].T, strict=True)
+        estimates += decide([measured(values, scorer=name, statistic=statistic) for name, values in rows])
+    for j, k in combinations(range(len(names)), 2):
         needed = _needed(scores[:, [j, k]], lines, parts)
         for statistic in _STATISTICS:
-            labels = {"scorer": candidates[j].name, "versus": candidates[k].name}
+            labels = {"scorer": names[j], "versus": names[k], "statistic": f"difference of {statistic}"}
             values = drawn[statistic][:, j] - drawn[statistic][:, k]
-            row = decide([measured(values, statistic=f"difference of {statistic}", **labels)])[0]
-            forecast = needed if statistic == "spearman" and row.verdict == Verdict.INCONCLUSIVE else None
-            estimates.append(estimate_of(row, needed=forecast))
+            row = decide([measured(values, **labels)])[0]
+            is_open = statistic == "spearman" and row.verdict == Verdict.INCONCLUSIVE
+            estimates.append(estimate_of(row, needed=needed if is_open else None))
     return estimates
 
 
@@ -348,11 +301,11 @@ def _needed(pair: FloatArray, lines: Lines, parts: IntArray) -> int | None:
     """Return the number of lines that would distinguish two candidates, by the spread of their ranks inside folds."""
     from scipy.stats import rankdata
 
-    ranks = np.empty((len(pair), 3))
+    ranks = np.empty((3, len(pair)))
     for part in np.unique(parts):
         rows = parts == part
-        ranks[rows] = rankdata(np.column_stack([pair[rows], lines.ratings[rows]]), axis=0) / rows.sum()
-    count = items_needed(pilot_of_correlations(*ranks.T, lines.contexts))
+        ranks[:, rows] = rankdata(np.column_stack([pair[rows], lines.ratings[rows]]), axis=0).T / rows.sum()
+    count = items_needed(pilot_of_correlations(ranks[0], ranks[1], ranks[2], lines.contexts))
     return None if count is None or count > _FARTHEST * len(pair) else count
 
 
@@ -360,11 +313,10 @@ def _needed(pair: FloatArray, lines: Lines, parts: IntArray) -> int | None:
 
 
 def alternatives(
-    lines: RatedLines, asked: Rows, table: Lines, vectors: str | Path | None
+    examples: Sequence[Example], lines: Lines, vectors: str | Path | None
 ) -> tuple[list[Candidate], dict[str, str]]:
-    """Return the scorers that the new judge is compared with on the lines `asked`, and why others are left out."""
+    """Return the scorers that the new judge is compared with, and why others are left out."""
     left_out: dict[str, str] = {}
-    examples = [lines.examples[row] for row in asked.tolist()]
     scorers: dict[str, Scorer] = {}
     comparable = any(example.references for example in examples)
     for name in SCORERS:
@@ -390,7 +342,7 @@ def alternatives(
     directions = {name: _DIRECTIONS[scorers[name].card.higher_is_better] for name in usable}
     for kind in ("metric", "baseline"):
         columns = {name: usable[name] for name in usable if scorers[name].card.kind == kind}
-        candidates += [_best(f"best {kind}", columns, directions, table)] if columns else []
+        candidates += [_best(f"best {kind}", columns, directions, lines)] if columns else []
     return candidates, left_out
 
 
@@ -407,22 +359,19 @@ def _best(role: str, columns: Mapping[str, FloatArray], directions: Mapping[str,
         values[rows] = sign * columns[name][rows]
         chosen.append(name)
     name, sign = _choice(columns, directions, lines, everything)
-    return Candidate(name, role, values, tuple(chosen), sign < 0)
+    return Candidate(name, role, values, {"chosen": chosen, "reversed": sign < 0})
 
 
 def _choice(
     columns: Mapping[str, FloatArray], directions: Mapping[str, int], lines: Lines, rows: Rows
 ) -> tuple[str, int]:
-    """Return the scorer with the highest Spearman correlation on these rows, and its direction."""
-    found = {name: _agreement(values[rows], lines.at(rows)) for name, values in columns.items()}
+    """Return the scorer with the highest Spearman correlation inside data sets on these rows, and its direction."""
+    found = {}
+    for name, values in columns.items():
+        scored = rows[np.isfinite(values[rows])]
+        part = lines.at(scored)
+        once = Resamples.once(part.contexts)
+        found[name] = float(mean_correlations("spearman", values[scored, None], part.ratings, part.sets, once)[0, 0])
     signs = {name: directions[name] or (-1 if found[name] < 0 else 1) for name in columns}
     best = max(columns, key=lambda name: np.nan_to_num(signs[name] * found[name], nan=-np.inf))
     return best, signs[best]
-
-
-def _agreement(values: FloatArray, lines: Lines) -> float:
-    """Return the Spearman correlation of scores with ratings inside data sets; NaN without one."""
-    scored = np.flatnonzero(np.isfinite(values))
-    inside = lines.at(scored)
-    once = Resamples.once(inside.contexts)
-    return float(mean_correlations("spearman", values[scored, None], inside.ratings, inside.sets, once)[0, 0])

@@ -7,7 +7,19 @@ from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import AsJson, Files, Force, OnError, OnErrorFlag, Seed, present, progress, reporting
+from rejoinder.cli.common import (
+    AsJson,
+    Figures,
+    Files,
+    Force,
+    OnError,
+    OnErrorFlag,
+    Seed,
+    present,
+    progress,
+    reporting,
+    require_places,
+)
 from rejoinder.cli.inputs import (
     Columns,
     InputFormat,
@@ -26,8 +38,8 @@ Judge = Annotated[
     typer.Option(
         "-s",
         "--scorer",
-        help="The judge to adapt: rejoinder, plus:smollm2, or the folder of a judge of the kind judge. Default: "
-        "rejoinder, the bundled judge.",
+        help="A scorer, the folder of a judge, column:KEY, command:PROGRAM or openai:URL#MODEL; here rejoinder, "
+        "plus:smollm2 or a judge of the kind judge. Default: rejoinder, the bundled judge.",
         metavar="NAME",
         show_default=False,
     ),
@@ -48,6 +60,7 @@ def command(
     force: Force = False,
     seed: Seed = 0,
     as_json: AsJson = False,
+    figures: Figures = None,
     columns: Columns = None,
     input_format: InputFormat = None,
     turns: TurnsFlag = Turns.LAST,
@@ -64,6 +77,7 @@ def command(
     from rejoinder.example import Example
 
     require_free(out, force=force)
+    require_places(None, figures)
     with reporting(on_error) as report_error:
         lines = read_lines(*files, on_error=report_error, **how(columns, input_format, turns, scale=scale))
         data = list(on_scale(lines, scale, report_error))
@@ -72,4 +86,6 @@ def command(
         judge, results = fit(data, scorer, scale=bounds, seed=seed, progress=advance)
     judge.save(out, force=force)
     say_scales([line for line in data if isinstance(line, Example)])
-    present(results, as_json=as_json, more=f"saved in {out}; score with it: rejoinder score FILE -s {out}")
+    present(
+        results, as_json=as_json, figures=figures, more=f"saved in {out}; score with it: rejoinder score FILE -s {out}"
+    )

@@ -10,6 +10,7 @@ import typer
 
 from rejoinder.cli.common import (
     AsJson,
+    Figures,
     Files,
     Force,
     OnError,
@@ -19,6 +20,7 @@ from rejoinder.cli.common import (
     present,
     progress,
     reporting,
+    require_places,
 )
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, bounds_of, how, on_scale, say_scales
 from rejoinder.cli.places import Writes
@@ -71,7 +73,7 @@ Kind = Annotated[
     typer.Argument(
         callback=_one_of_the_table,
         metavar="KIND",
-        help="What the judge reads beside the response. "
+        help="What the judge reads, together with the response. "
         + "; ".join(f"{name}: {entry.about.removeprefix(READS)}" for name, entry in LEARNERS.items())
         + ".",
     ),
@@ -85,8 +87,8 @@ HeldOut = Annotated[
 Scale = Annotated[
     str | None,
     typer.Option(
-        help="The lowest and highest rating, or all words in order: where lines state none; the judge "
-        "answers on it. Default: the scale of the ratings; 1,5 where there are several.",
+        help="The lowest and highest rating, or all words in order: for lines that state none; the judge "
+        "answers on it. Default: the scale of the ratings; 1,5 if there are several.",
         metavar="SCALE",
     ),
 ]
@@ -115,6 +117,7 @@ def command(
     force: Force = False,
     seed: Seed = 0,
     as_json: AsJson = False,
+    figures: Figures = None,
     columns: Columns = None,
     input_format: InputFormat = None,
     turns: TurnsFlag = Turns.LAST,
@@ -133,6 +136,7 @@ def command(
     from rejoinder.judges import load_learner
 
     _check_places(out, held_out, force)
+    require_places(None, figures)
     fitting = (components, normalise, over_sample, penalty, penalty_weight, step, epochs, batch)
     learner = load_learner(kind, _request(encoder, view, state, vectors, references, preset, fitting))
     with reporting(on_error) as report_error:
@@ -145,7 +149,9 @@ def command(
         )
     judge.save(out, force=force)
     say_scales(examples, more=f"; the judge answers from {in_words(judge.scale)}")
-    present(results, as_json=as_json, more=f"saved in {out}; score with it: rejoinder score FILE -s {out}")
+    present(
+        results, as_json=as_json, figures=figures, more=f"saved in {out}; score with it: rejoinder score FILE -s {out}"
+    )
 
 
 def _request(
@@ -157,7 +163,7 @@ def _request(
     preset: Preset | None,
     fitting: Sequence[Any],
 ) -> Choices:
-    """What is asked of the learner; `fitting` are the values of the flags that `FITTING` names."""
+    """Return the choices of the user; `fitting` are the values of the flags that `FITTING` names."""
     from rejoinder.judges.learner import Choices
 
     return Choices(
@@ -172,7 +178,7 @@ def _request(
 
 
 def _options(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """How to fit, as far as flags say it."""
+    """Return the options of the fit that flags set."""
     from rejoinder.errors import UsageError
 
     given = {name: getattr(value, "value", value) for name, value in asked.items() if value is not None}

@@ -55,7 +55,7 @@ Encoder = Annotated[
     typer.Option(
         "-e",
         "--encoder",
-        help="What turns texts into vectors: rejoinder (the encoder of the judge in the box), sentence:MODEL (of "
+        help="What turns texts into vectors: rejoinder (the encoder of the bundled judge), sentence:MODEL (of "
         "sentence-transformers), or the folder of a pre-trained model or of a judge. Default: word-vectors, which are "
         "averaged.",
         metavar="NAME",
@@ -67,7 +67,7 @@ Views = Annotated[
     list[str] | None,
     typer.Option(
         "--view",
-        help="For the kind judge, repeatable: what it reads beside its own views. sentence:MODEL (of "
+        help="For the kind judge, repeatable: what it reads besides its built-in features. sentence:MODEL (of "
         "sentence-transformers), lm:MODEL (a causal language model of transformers), the folder of a pre-trained "
         "encoder, a metric, or column:KEY (another scorer's numbers in the lines).",
         metavar="NAME",
@@ -82,7 +82,7 @@ StateOf = Annotated[
 OwnVectors = Annotated[
     Path | None,
     typer.Option(
-        "--vectors", help="Word vectors. Default: those that come along.", metavar="FILE", rich_help_panel=_READING
+        "--vectors", help="Word vectors. Default: the bundled ones.", metavar="FILE", rich_help_panel=_READING
     ),
     Reads(),
 ]
@@ -98,8 +98,8 @@ Recipe = Annotated[
     Preset | None,
     typer.Option(
         help="lowe2017: ADEM as its release trains it (50 components, frobenius norm times .075, step .001, batch 32, "
-        "200 epochs, over-sampling as the release does); deriu2019: what autojudge takes unasked (all components, no "
-        "penalty, step .001, batch 512). Options given beside it win.",
+        "200 epochs, over-sampling as the release does); deriu2019: what autojudge uses by default (all components, no "
+        "penalty, step .001, batch 512). Other options override it.",
         rich_help_panel=_FITTING,
     ),
 ]
@@ -118,7 +118,7 @@ Normalised = Annotated[
 Repeated = Annotated[
     OverSample | None,
     typer.Option(
-        help="Repeat training lines so that length tells nothing: by words, or as the release does, which leaves out "
+        help="Repeat training lines so that length predicts nothing: by words, or as the release does, which leaves out "
         "responses of under 16 and over 135 characters. Default: none.",
         rich_help_panel=_FITTING,
     ),
@@ -126,7 +126,7 @@ Repeated = Annotated[
 Norm = Annotated[
     Penalty | None,
     typer.Option(
-        help="Norm of the matrices held against them: of ADEM's release (default), its paper, or its first version.",
+        help="Norm of the matrices that is the penalty: of ADEM's release (default), its paper, or its first version.",
         rich_help_panel=_FITTING,
     ),
 ]

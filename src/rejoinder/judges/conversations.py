@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rejoinder.example import Example, Pair
 from rejoinder.data.clusters import clusters_of
+from rejoinder.example import Example, Pair
 from rejoinder.judges.learner import Rows
 
 

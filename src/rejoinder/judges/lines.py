@@ -13,11 +13,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.clusters import Clusters, NumberedTies
 from rejoinder.data.read import examples_of
 from rejoinder.data.scales import Scale, Span, likely, require_alike, require_inside, rescaled, spans_of, with_scale
 from rejoinder.errors import DataError
 from rejoinder.example import OVERALL, Example, Given
-from rejoinder.data.clusters import Clusters, NumberedTies
 from rejoinder.judges.learner import PREDICTED, AnyLearner, Encoded, Learner, Rows, members_of
 from rejoinder.scorer import FloatArray
 from rejoinder.text.normalize import visible

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from rejoinder.report.results import Results
+    from rejoinder.report.record import Record
 
 _Numbers = Sequence[float]
 
@@ -263,7 +263,7 @@ def _settings(**more: Any) -> Iterator[None]:
 
 
 def _axes(width: int, height: float, xlabel: str = "", ylabel: str = "") -> tuple[Figure, Axes]:
-    """Return a figure of so many CSS pixels, of which 96 are an inch, and its axes."""
+    """Return a figure, its size in CSS pixels (96 are an inch), and its axes."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -296,7 +296,7 @@ def _finished(figure: Figure, axes: Axes, width: int, series: int, *, dates: boo
 
 
 def _ticks(axes: Axes, across: int, up: int) -> None:
-    """Write so many numbers at most beside the axes; 0 leaves an axis as it is."""
+    """Set how many numbers an axis shows at most; 0 leaves an axis as it is."""
     from matplotlib.ticker import MaxNLocator
 
     for axis, most in ((axes.xaxis, across), (axes.yaxis, up)):
@@ -330,7 +330,7 @@ def _wrapped(name: str, width: int) -> str:
 
 
 def _number(axes: Axes, points: Any, texts: Sequence[str]) -> None:
-    """Write a number beside each point if it hides neither another number nor a point."""
+    """Write a number next to each point if it hides neither another number nor a point."""
     places = axes.transData.transform(points) * 0.72  # pixels at 100 dpi to points
     taken = [(*place, 6.0, 7.0) for place in places]
     for text, point, (x, y) in zip(texts, points, places, strict=False):
@@ -377,7 +377,7 @@ def _short(digits: re.Match[str]) -> str:
     return f"{float(digits[0]):.2f}".rstrip("0").rstrip(".")
 
 
-def save_charts(results: Results, folder: Path) -> None:
+def save_charts(results: Record, folder: Path) -> None:
     """Write every chart of `results` as SVG, PNG and PDF to COMMAND-CHART.SUFFIX in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     taken: set[str] = set()

@@ -1,30 +1,28 @@
-"""Results as files, in the format that the suffix names, and as data frames."""
+"""Results as files, in the format that the suffix names."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from rejoinder.data.outputs import atomic_file, require_place
 from rejoinder.data.write import open_writer, write_csv
-from rejoinder.errors import MissingExtra, UsageError
+from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate, rows
-from rejoinder.report.results import Results
+from rejoinder.report.record import Record
 
 LINES = ".jsonl"
 COLUMNS = list(Estimate.__dataclass_fields__)
 
 
-def csv_text(results: Results) -> str:
+def csv_text(results: Record) -> str:
     """Return a row for each estimate, the same columns for every command."""
     out = io.StringIO()
     write_csv(rows(results.estimates), COLUMNS, out)
     return out.getvalue()
 
 
-def save(results: Results, path: Path, command_line: str = "") -> None:
+def save(results: Record, path: Path, command_line: str = "") -> None:
     """Write results to `path`, whole or not at all.
 
     Raises:
@@ -43,7 +41,7 @@ def save(results: Results, path: Path, command_line: str = "") -> None:
         partial.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
-def _rendered(results: Results, suffix: str, command_line: str) -> str:
+def _rendered(results: Record, suffix: str, command_line: str) -> str:
     """Return results as text in the format that a suffix names."""
     if suffix in (".csv", ".json"):
         return csv_text(results) if suffix == ".csv" else results.to_json()
@@ -65,24 +63,3 @@ def require_writable(path: Path, *, lines: bool = False) -> None:
         suffix = path.suffix or "(no suffix)"
         raise UsageError(f"{path}: unknown format of a report {suffix}. Use one of {', '.join(known)}")
     require_place(path)
-
-
-def data_frame(records: Sequence[Mapping[str, Any]], backend: str = "pandas") -> Any:
-    """Return a data frame of `records`.
-
-    Raises:
-        MissingExtra: the library is not installed.
-        UsageError: the backend is unknown.
-    """
-    if backend not in ("pandas", "polars"):
-        raise UsageError(f"backend is {backend!r}. Use 'pandas' or 'polars'")
-    try:
-        if backend == "pandas":
-            import pandas
-
-            return pandas.DataFrame.from_records(list(records))
-        import polars
-
-        return polars.DataFrame(list(records), infer_schema_length=None)
-    except ImportError as error:
-        raise MissingExtra(backend, "pandas" if backend == "pandas" else "parquet", "A data frame") from error

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from rejoinder.report.results import Results
+    from rejoinder.report.record import Record
 
 
-def html(results: Results, command_line: str = "") -> str:
+def html(results: Record, command_line: str = "") -> str:
     """Return the page of `results`."""
     layout = results.layout
     return page(
@@ -53,7 +53,7 @@ def page(template: str, *, script: str = "", title: str, made: Made, **facts: An
     return escape_controls(text)
 
 
-def fragment(results: Results) -> str:
+def fragment(results: Record) -> str:
     """Return the answer, the warnings and the tables for a notebook."""
     text = environment().get_template("fragment.html.jinja").render(results=results, tables=results.layout.tables)
     return escape_controls(text)

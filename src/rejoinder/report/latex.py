@@ -11,7 +11,7 @@ from rejoinder.report.written import one_line
 from rejoinder.text.normalize import escape_controls
 
 if TYPE_CHECKING:
-    from rejoinder.report.results import Results
+    from rejoinder.report.record import Record
 
 _COLUMNS = 8  # of a table, at most
 _PROSE = 30  # characters of a cell that is prose
@@ -31,7 +31,7 @@ _TABLE = r"""
 """
 
 
-def latex(results: Results, command_line: str = "") -> str:
+def latex(results: Record, command_line: str = "") -> str:
     """Return all tables, at most eight columns each and scaled to the column where they are wider."""
     first = f"% {one_line(escape_controls(masked(command_line)))}\n% \\usepackage{{booktabs,graphicx}}\n"
     return first + "".join(map(_table, results.layout.tables))

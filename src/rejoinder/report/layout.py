@@ -15,13 +15,10 @@ if TYPE_CHECKING:
 
 
 class Chart(NamedTuple):
-    """A chart, drawn only when a page or a file needs it.
+    """A chart, drawn only when a page or a file needs it (see `charts.py`).
 
-    Attributes:
-        name: of its file, such as "scorers".
-        draw: from a width in CSS pixels to a matplotlib figure (see `charts.py`).
-        label: its content in words, for readers who cannot see it.
-        caption: what there is to see, in a sentence.
+    `name` is that of its file, `draw` makes a figure for a width in CSS pixels, `label` is its content in words, for
+    readers who cannot see it, and `caption` says what there is to see.
     """
 
     name: str

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rejoinder.version import __version__
 
 if TYPE_CHECKING:
-    from rejoinder.report.results import Results
+    from rejoinder.report.record import Record
 
 _SECRET = re.compile(
     r"(?i)((?:^|[^a-z])(?:api_?)?(?:key|token|password|secret)=)[^&#\s]+|(bearer\s+)\S+|(://)[^/@\s]+(?=@)"
@@ -28,7 +28,7 @@ class Made(NamedTuple):
     signatures: Mapping[str, str] = {}
 
 
-def made(results: Results, command_line: str = "") -> Made:
+def made(results: Record, command_line: str = "") -> Made:
     """Return how `results` were made. `about.options["files"]` holds the names of the files that were read."""
     read = [f"Files: {', '.join(map(str, files))}." for files in [results.about.options.get("files")] if files]
     last = f"Made by rejoinder {__version__} on {today()}."

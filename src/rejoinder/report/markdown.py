@@ -14,7 +14,7 @@ from rejoinder.report.tables import Table, numeric
 from rejoinder.report.written import one_line
 
 if TYPE_CHECKING:
-    from rejoinder.report.results import Results
+    from rejoinder.report.record import Record
 
 # What Markdown would take for markup: code, emphasis, formulas, references to links, elements and characters of HTML.
 _MARKS = re.compile(r"[`*~$\\]|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[])|<(?=[A-Za-z/!?])|&(?=#?\w+;)")
@@ -23,7 +23,7 @@ _ENTITIES = {"<": "&lt;", "&": "&amp;"}
 _FIRST = re.compile(r"(\d*)([#+.)-](?=[\s#-]|$)|>|\[(?=.*\]:\s*(?:<|\S*\s*$|\S+\s+[\"'(])))")
 
 
-def markdown(results: Results, command_line: str = "") -> str:
+def markdown(results: Record, command_line: str = "") -> str:
     """Return everything but the charts."""
     title, gate = results.layout.title or f"rejoinder {results.command}", [results.gate.text] if results.gate else []
     sentences = [*results.answer[:1], *gate, *results.warnings, *results.answer[1:]]

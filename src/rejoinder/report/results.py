@@ -2,125 +2,41 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from rejoinder import estimates as estimates_module
-from rejoinder.estimates import LABELS, Estimate, pick, plain, rows
-from rejoinder.report.layout import Case, Layout
-
-FORMAT_VERSION = 2
-
-
-class Gate(NamedTuple):
-    """The outcome of a gate that was asked for: whether it was passed, and why, in a sentence."""
-
-    passed: bool
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class About:
-    """What an analysis was made of.
-
-    Attributes:
-        data: one mapping for each data set: `dataset`, `rated`, `contexts`, `systems`, `scale` and so on.
-        scorers: by name: `kind`, `asked`, `signature` (a mapping), `warnings` (a count for each), `unscored`, `fitted`
-            and so on.
-        options: such as `resamples`, `seed` and `dimension`.
-        counts: lines read, rated and so on.
-    """
-
-    data: Sequence[Mapping[str, Any]] = ()
-    scorers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    options: Mapping[str, Any] = field(default_factory=dict)
-    counts: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def signatures(self) -> dict[str, Mapping[str, Any]]:
-        """The signatures of the scorers that have one."""
-        return {name: facts["signature"] for name, facts in self.scorers.items() if facts.get("signature")}
+from rejoinder.errors import MissingExtra, UsageError
+from rejoinder.estimates import rows
+from rejoinder.report.record import FORMAT_VERSION as FORMAT_VERSION
+from rejoinder.report.record import About as About
+from rejoinder.report.record import Gate as Gate
+from rejoinder.report.record import Record
 
 
 @dataclass(frozen=True, kw_only=True)
-class Results:
-    """The results of one analysis.
-
-    Attributes:
-        command: the command that gives the same: "study", "compare" and so on.
-        estimates: every measured number.
-        answer: sentences; the first has at most 20 words.
-        warnings: what to know before you trust the answer.
-        cases: quoted lines.
-        about: data, scorers and options.
-        gate: the outcome of a gate; None without one.
-        layout: tables and charts.
-    """
-
-    command: str
-    estimates: tuple[Estimate, ...]
-    answer: tuple[str, ...]
-    warnings: tuple[str, ...] = ()
-    cases: tuple[Case, ...] = ()
-    about: About = field(default_factory=About)
-    gate: Gate | None = None
-    layout: Layout = field(default_factory=Layout)
-
-    def __post_init__(self) -> None:
-        """Refuse statistics that are not in the closed list, and two estimates with the same labels."""
-        seen = set()
-        for estimate in self.estimates:
-            if estimate.statistic not in estimates_module.STATISTICS:
-                raise LookupError(f"statistic {estimate.statistic!r} is not in STATISTICS. Add it to the list")
-            labels = tuple(getattr(estimate, name) for name in LABELS)
-            if labels in seen:
-                raise LookupError(f"two estimates have the labels {dict(zip(LABELS, labels, strict=True))}")
-            seen.add(labels)
-
-    def pick(self, **labels: Any) -> list[Estimate]:
-        """Return the estimates with these labels, in order; a label may be a collection of values."""
-        return pick(self.estimates, **labels)
-
-    def one(self, **labels: str) -> Estimate:
-        """Return the only estimate with these labels, or an empty one with a reason; several raise LookupError."""
-        return estimates_module.one(self.estimates, **labels)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON values: numbers that do not exist are None."""
-        return {
-            "version": FORMAT_VERSION,
-            "command": self.command,
-            "answer": list(self.answer),
-            "warnings": list(self.warnings),
-            "results": rows(self.estimates),
-            "signature": plain(self.about.signatures),
-            "scorers": {
-                name: {key: plain(value) for key, value in facts.items() if key != "signature"}
-                for name, facts in self.about.scorers.items()
-            },
-            "options": plain(self.about.options),
-            "counts": plain(self.about.counts),
-            "data": plain(self.about.data),
-            "cases": [{"why": case.why, **plain(case.values)} for case in self.cases],
-            "gate": self.gate and self.gate._asdict(),
-        }
-
-    def to_json(self) -> str:
-        """Return `to_dict` as one line of JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False) + "\n"
+class Results(Record):
+    """The results of one analysis: see `Record` for the fields. They can be saved, printed and drawn."""
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a data frame by "pandas" or "polars" with a row for each estimate.
 
         Raises:
             MissingExtra: the library is not installed.
+            UsageError: the backend is unknown.
         """
-        from rejoinder.report.files import data_frame
+        if backend not in ("pandas", "polars"):
+            raise UsageError(f"backend is {backend!r}. Use 'pandas' or 'polars'")
+        try:
+            if backend == "polars":
+                import polars
 
-        return data_frame(rows(self.estimates), backend)
+                return polars.DataFrame(rows(self.estimates), infer_schema_length=None)
+            import pandas
+
+            return pandas.DataFrame.from_records(rows(self.estimates))
+        except ImportError as error:
+            raise MissingExtra(backend, "parquet" if backend == "polars" else backend, "A data frame") from error
 
     def save(self, *paths: str | Path, command_line: str = "") -> None:
         """Write the results to files: .html, .md, .tex, .csv, .json, or .jsonl for results of single lines.

@@ -18,7 +18,7 @@ from rejoinder.report.tables import Table, numeric
 from rejoinder.text.normalize import escape_controls
 
 if TYPE_CHECKING:
-    from rejoinder.report.results import Results
+    from rejoinder.report.record import Record
 
 _PROSE, _GAP = 16, 2  # fewest characters of a column of prose; those between two columns
 _KEPT = "\u00a0"  # a space that no line is broken at
@@ -27,7 +27,7 @@ _INTERVAL = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)\]")  # is kept together
 _HANG = re.compile(r" *(\S+(?: \S+)? {2,})?")
 
 
-def terminal(results: Results, width: int, *, every: bool = False) -> str:
+def terminal(results: Record, width: int, *, every: bool = False) -> str:
     """Return the answer, the warnings and the short tables, or with `every` all tables, in lines of `width`."""
     layout = results.layout
     blocks = (layout.every if every else layout.brief) or [*layout.tables, Prose(layout.made)]

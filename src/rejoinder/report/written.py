@@ -28,7 +28,7 @@ def interval(
     Args:
         estimate: what to write.
         digits: of the value.
-        ends: digits of the ends of the interval; None takes `digits`.
+        ends: digits of the ends of the interval; by default `digits`.
         share: in whole percent.
         signed: with a plus sign unless it is negative.
     """

@@ -58,7 +58,7 @@ def show(name: str | Path) -> dict[str, Any]:
     """Return what is known about a scorer, a judge or a responder, as JSON values.
 
     Args:
-        name: a scorer's name, or the folder of a judge or responder.
+        name: of a scorer, or a folder with a judge or responder.
 
     Returns:
         `version`, and `results` with one mapping: the card; of a responder the one in its folder.
@@ -73,7 +73,7 @@ def show(name: str | Path) -> dict[str, Any]:
 
 
 def show_text(name: str | Path) -> str:
-    """Return the same in words, with the score of an example, and of a judge the card in its folder."""
+    """Return this as text, with the score of an example, and of a judge the card in its folder."""
     if _responder(name):
         return read_card(name)
     scorer = load_scorer(name)

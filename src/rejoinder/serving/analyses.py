@@ -11,11 +11,11 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 from starlette.requests import Request
 
+from rejoinder.analysis.compare import compare
 from rejoinder.auditing import audit
 from rejoinder.data.values import as_json, decoded, kind_of
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.meta import compare
 from rejoinder.serving.bodies import BODY, body_of, examples_in, items, values_in
 from rejoinder.serving.service import Service, TheService
 from rejoinder.serving.shapes import JSON, LINES, SIDES, AuditQuery, CompareQuery, Record, problems, takes
@@ -29,11 +29,11 @@ _SMALLER = "Send fewer lines, or ask for fewer resamples, families or scorers; t
 
 @router.post("/compare", response_model=Record, openapi_extra=takes(SIDES), responses=_STATUSES)
 async def compare_systems(request: Request, service: TheService, query: Annotated[CompareQuery, Query()]) -> Response:
-    """Which of two systems is better, or that they cannot be told apart: what `rejoinder compare --json` says."""
+    """Compare two systems: the JSON of `rejoinder compare --json`."""
     abandoned = threading.Event()
     scorers = service.to_analyse(query.scorer, abandoned)
     a, b = _sides(await body_of(request, service.limits), service)
-    options = {"design": query.design, "by": query.by, "resamples": query.resamples, "seed": query.seed}
+    options = {"pair_by": query.pair_by, "by": query.by, "resamples": query.resamples, "seed": query.seed}
     return await _analysed(request, service, partial(_compared, a, b, scorers, options), abandoned)
 
 
@@ -49,7 +49,7 @@ async def audit_scorer(request: Request, service: TheService, query: Annotated[A
 
 
 def _compared(a: Sequence[Example], b: Sequence[Example], scorers: Sequence[Any], options: dict[str, Any]) -> str:
-    """A comparison as JSON."""
+    """Return a comparison as JSON."""
     return as_json(compare(a, b, scorers, **options).to_dict(), BODY)
 
 

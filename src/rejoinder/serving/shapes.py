@@ -44,7 +44,7 @@ class Scored(BaseModel):
     id: str
     scores: dict[str, float | None] = Field(description="null where there is none; `unscored` says why.")
     unscored: dict[str, str]
-    notes: dict[str, list[str]] = Field(description="What the scorer cannot judge about this line.")
+    warnings: dict[str, list[str]] = Field(description="What to know before you trust the score.")
     intervals: dict[str, tuple[float, float]] | None = Field(
         default=None, description="Of scorers that say how sure they are."
     )
@@ -131,7 +131,9 @@ class CompareQuery(BaseModel):
     scorer: list[str] = Field(
         default_factory=list, description="A scorer of /v1/scorers; repeat for more. Default: the first of them."
     )
-    design: Literal["auto", "paired", "unpaired"] = Field(default="auto", description="How replies are held together.")
+    pair_by: Literal["id", "context", "none"] | None = Field(
+        default=None, description="Which replies belong together. Default: decided by the lines."
+    )
     by: str | None = Field(default=None, description="A key of the lines: also compare under each of its values.")
     resamples: int = Field(default=1_000, ge=100, le=10_000, description="Behind each interval and each p.")
     seed: int = Field(default=0, ge=0, le=MOST_SEED, description="Decides every random choice.")

@@ -1,9 +1,8 @@
 """Agreement of raters: intraclass correlations and noise ceiling, Krippendorff's alpha, Cohen's kappa, random halves.
 
-Ratings come as a table of lines and ratings, NaN (or any other value that is not finite) for a missing one. In a
-table [N, R] raters are unordered, as crowds give them: the first ratings of two lines need not be by the same person.
-The raters of a line then count as drawn at random (one-way random effects), and nothing depends on their order. In a
-table [N, J] each column is one rater.
+Ratings are a table, NaN (or another value that is not finite) for a missing one. In a table [N, R] raters are
+unordered: the first ratings of two lines need not be by the same person. The raters of a line count as drawn at random
+(one-way random effects), and nothing depends on their order. In a table [N, J] each column is one rater.
 
 Shapes: N lines, R ratings of a line at most, J raters, M pairs of ratings, P groups of these, V different ratings, B
 resamples. Draws [1 + B] as in `resamples`.
@@ -12,8 +11,7 @@ resamples. Draws [1 + B] as in `resamples`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import permutations
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -51,16 +49,12 @@ def usable(ratings: FloatArray, least: int) -> tuple[IntArray, str]:
 
 
 class Reliability(NamedTuple):
-    """The share of the variance of ratings that is about the lines, not about who rated; [1 + B] each.
+    """The share of the variance of ratings that is about the lines, not about who rated; [1 + B], NaN if undefined.
 
-    Attributes:
-        single: reliability of one rating, ICC(1), in [0, 1]; NaN if undefined.
-        mean: reliability of the mean rating of a line, in [0, 1]; ICC(1, k) if all lines have k ratings.
-        ceiling: square root of `mean`, the highest correlation with the mean ratings that a scorer can be expected to
-            reach: that of a scorer that knows the mean of infinitely many raters.
-        items: lines with a rating.
-        ratings: ratings of them.
-        reason: why there are no values, else "".
+    `single` is of one rating, ICC(1), and `mean` of the mean rating of a line, ICC(1, k) if all lines have k ratings;
+    both are in [0, 1]. `ceiling`, the square root of `mean`, is the highest correlation with the mean ratings to expect
+    of a scorer: that of one that knows the mean of infinitely many raters. `items` lines have `ratings` ratings.
+    `reason` tells why there are no values.
     """
 
     single: FloatArray
@@ -106,13 +100,8 @@ def reliability(ratings: FloatArray, resamples: Resamples | None = None) -> Reli
 class TwoWay(NamedTuple):
     """Intraclass correlations of a full table, at most 1; [1 + B] each, NaN if undefined.
 
-    Attributes:
-        agreement: ICC(2, 1), of one rating: a rater who is always stricter disagrees.
-        agreement_mean: ICC(2, k), of the mean of the k ratings.
-        consistency: ICC(3, 1): a rater who is always stricter agrees.
-        consistency_mean: ICC(3, k).
-        items: the number of lines that all rated.
-        reason: why there are no values, else "".
+    ICC(2, 1), of one rating, and ICC(2, k), of the mean of k: a rater who is always stricter disagrees. ICC(3, 1) and
+    ICC(3, k): such a rater agrees. `items` lines were rated by all. `reason` tells why there are no values.
     """
 
     agreement: FloatArray = _NOTHING
@@ -180,29 +169,21 @@ def alphas(ratings: FloatArray, resamples: Resamples, level: Level = "interval")
     line counts, all pairs of a line with k ratings k times together. Disagreement is 1 for two different values
     (nominal), the square of their distance (interval), or of their mean ranks among all ratings (ordinal).
     """
-    values = np.unique(ratings[np.isfinite(ratings)])
-    cells, counts = _coincidences(ratings, values, resamples), resamples.counts
-    alpha = np.empty(counts.shape[1])
-    for block in blocks(counts.shape[1], len(values) ** 2, BLOCK):
-        together = (cells @ counts[:, block].astype(np.float64)).reshape(len(values), len(values), -1)
-        alpha[block] = _alpha(together, values, level)
-    return alpha
-
-
-def _coincidences(ratings: FloatArray, values: FloatArray, resamples: Resamples) -> Any:
-    """Return [V * V, G] how often two values meet in the lines of a cluster, as a sparse matrix."""
     from scipy.sparse import coo_array
 
-    numbers = np.isfinite(ratings).sum(axis=1)
-    weights, cells, places = [], [], []
-    for one, other in permutations(ratings.T, 2):
-        both = np.flatnonzero(np.isfinite(one) & np.isfinite(other))
-        first, second = (np.searchsorted(values, part[both]) for part in (one, other))
-        weights.append(1 / (numbers[both] - 1))
-        cells.append(first * len(values) + second)
-        places.append(resamples.clusters[both])
-    where = (np.concatenate(cells), np.concatenate(places))
-    return coo_array((np.concatenate(weights), where), shape=(len(values) ** 2, resamples.size)).tocsr()
+    present = np.isfinite(ratings)
+    values, labels = np.unique(np.where(present, ratings, np.inf), return_inverse=True)
+    values, labels, size = values[np.isfinite(values)], labels.reshape(ratings.shape), int(np.isfinite(values).sum())
+    one, other = np.nonzero(~np.eye(ratings.shape[1], dtype=bool))
+    lines, pairs = np.nonzero(present[:, one] & present[:, other])
+    cells = labels[lines, one[pairs]] * size + labels[lines, other[pairs]]  # two values that meet in a line
+    weights, shape = 1 / (present.sum(axis=1)[lines] - 1), (size**2, resamples.size)
+    coincidences = coo_array((weights, (cells, resamples.clusters[lines])), shape=shape).tocsr()
+    alpha = np.empty(resamples.counts.shape[1])
+    for block in blocks(len(alpha), size**2, BLOCK):
+        together = coincidences @ resamples.counts[:, block].astype(np.float64)
+        alpha[block] = _alpha(together.reshape(size, size, -1), values, level)
+    return alpha
 
 
 def _alpha(together: FloatArray, values: FloatArray, level: Level) -> FloatArray:
@@ -268,10 +249,6 @@ class RaterCorrelation(NamedTuple):
     """Correlations between two random parts of the raters of n lines, means over draws, in [-1, 1].
 
     Only lines with two ratings or more count. Draws without a correlation (a part was constant) are not in the means.
-
-    Attributes:
-        pearson: Pearson's.
-        spearman: Spearman's.
     """
 
     pearson: Estimate
@@ -305,10 +282,8 @@ def _between_parts(
     if reason:
         return RaterCorrelation(*[Estimate(n=len(rows), reason=reason)] * 2)
     table = np.where(np.isfinite(ratings[rows]), ratings[rows], np.nan)
-    k = np.isfinite(table).sum(axis=1)
-    pairs = np.empty((2, len(table), draws))
-    for draw in range(draws):
-        pairs[:, :, draw] = _part_means(table / np.nanmax(np.abs(table)), k, first(k), rng)
+    k, table = np.isfinite(table).sum(axis=1), table / np.nanmax(np.abs(table))
+    pairs = np.stack([_part_means(table, k, first(k), rng) for _ in range(draws)], axis=2)
     values = np.stack([columns("pearson", *pairs), columns("spearman", *pairs)])
     known = np.isfinite(values[0])
     if not known.any():
@@ -319,15 +294,13 @@ def _between_parts(
     return RaterCorrelation(*(Estimate(value=value, n=len(table), method=method) for value in means))
 
 
-def _part_means(
-    table: FloatArray, k: IntArray, first: IntArray, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    """Return [N] the mean of a random `first` [N] of each line's `k` [N] ratings, and [N] the mean of its others.
+def _part_means(table: FloatArray, k: IntArray, first: IntArray, rng: np.random.Generator) -> FloatArray:
+    """Return [2, N] the mean of a random `first` [N] of each line's `k` [N] ratings, and the mean of its others.
 
     Means are rounded to twelve digits, so that equal means tie in whatever order they were summed.
     """
     order = np.argsort(np.where(np.isnan(table), np.inf, rng.random(table.shape)), axis=1)
     sums = np.nancumsum(np.take_along_axis(table, order, axis=1), axis=1)
     one = sums[np.arange(len(table)), first - 1]
-    others: FloatArray = (sums[:, -1] - one) / (k - first)
-    return np.round(one / first, 12), np.round(others, 12)
+    means: FloatArray = np.stack([one / first, (sums[:, -1] - one) / (k - first)])
+    return means.round(12)

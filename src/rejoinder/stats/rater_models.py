@@ -18,14 +18,7 @@ _TINY = 1e-10
 
 
 class Labelled(NamedTuple):
-    """Single ratings.
-
-    Attributes:
-        lines: [M] line of each rating, in [0, N).
-        raters: [M] its rater, in [0, J).
-        labels: [M] its label, in [0, L).
-        shape: N, J and L.
-    """
+    """Single ratings: line in [0, N), rater in [0, J) and label in [0, L) of each [M], and the shape N, J, L."""
 
     lines: IntArray
     raters: IntArray
@@ -47,13 +40,7 @@ class Labelled(NamedTuple):
 
 
 class Model(NamedTuple):
-    """A fitted model of raters.
-
-    Attributes:
-        belief: [N, L] probability of each label; rows sum to 1.
-        competence: [J] of each rater, 0 to 1.
-        likelihood: logarithm of the marginal likelihood.
-    """
+    """A fitted model: probability of each label [N, L], competence of each rater [J], logarithm of the likelihood."""
 
     belief: FloatArray
     competence: FloatArray

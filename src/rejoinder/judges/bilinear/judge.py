@@ -31,7 +31,7 @@ from rejoinder.judges.differentiable import Side, Slopes, Space
 from rejoinder.judges.learner import PREDICTED, Rows
 from rejoinder.judges.notes import notes_on, usual_notes
 from rejoinder.nn.weights import Share, tensor
-from rejoinder.scorer import Card, FloatArray, Need, Warnings, Scores
+from rejoinder.scorer import Card, FloatArray, Need, Scores, Warnings
 from rejoinder.text.normalize import visible
 
 Kind = Literal["adem", "c-adem", "r-adem", "autojudge", "vhred"]

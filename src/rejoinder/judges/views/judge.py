@@ -24,7 +24,7 @@ from rejoinder.judges.views.fit import Part, Way, parts_used
 from rejoinder.judges.views.parts import heads_in, with_heads
 from rejoinder.judges.views.view import Features
 from rejoinder.judges.views.views import Views
-from rejoinder.scorer import Card, Explanation, Warnings, Scores
+from rejoinder.scorer import Card, Explanation, Scores, Warnings
 from rejoinder.text.normalize import visible
 
 FAMILY = "views"

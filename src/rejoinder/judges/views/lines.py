@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.example import Example
 from rejoinder.data.clusters import sorted_clusters
+from rejoinder.example import Example
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.views.view import Features
 from rejoinder.judges.views.views import Views

@@ -1,0 +1,233 @@
+"""Tables, cases and single lines of a comparison."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rejoinder.analysis.differences import Lines, Outcome, mean_of
+from rejoinder.estimates import Estimate, Verdict, one, pick, plain
+from rejoinder.report.charts import intervals
+from rejoinder.report.layout import Case, Cases, Chart, KeyFigure, Layout, Prose, Section
+from rejoinder.report.results import About
+from rejoinder.report.sentences import sentences
+from rejoinder.report.tables import Column, Table, pivot
+from rejoinder.report.written import DASH, count, interval, number, p_value, percent, pluralize, rounded
+
+MOST_CASES = 20
+_BRIEF_CASES, _MOST_ROWS = 3, 40
+
+
+def layout_of(
+    lines: Lines, outcomes: Sequence[Outcome], estimates: Sequence[Estimate], about: About, cases: Sequence[Case]
+) -> Layout:
+    """Return the content of a report."""
+    names = f"A is {about.options['a']}, B is {about.options['b']}."
+    directions = {outcome.name: outcome.card.higher_is_better for outcome in outcomes}
+    columns = _columns(lines, directions)
+    whole = pivot(pick(estimates, group=""), "scorer", columns, in_order=True, title="By scorer", heading="scorer")
+    tables = (_strata(lines, name, estimates, columns, directions) for name in directions)
+    strata = [table for table in tables if table]
+    untitled = [table._replace(title="") for table in strata] if len(directions) == 1 else strata
+    made = sentences("analysis", "compare_made", lines=lines, about=about)
+    title = "The pairs in which B lost most" if lines.pairs.paired else "The lowest replies of B"
+    brief = [case._replace(context=case.context[-1:]) for case in cases if case.group == cases[0].group]
+    return Layout(
+        title=f"Is B better than A? {names}",
+        keys=_keys(lines, pick(estimates, group="")),
+        chart=_chart(estimates, several=len(outcomes) > 1),
+        sections=[
+            Section("By scorer", [whole and whole._replace(title="")]),
+            *([Section(f"By {lines.by}", untitled)] if strata else []),
+            *([Section("What got worse", [Cases(title, cases)])] if cases else []),
+        ],
+        brief=[whole, *strata, Cases(title, brief[:_BRIEF_CASES]) if brief else None, Prose(made)],
+        made=made,
+        lines=list(_rows(lines, outcomes)),
+    )
+
+
+def verdict_of(difference: Estimate, higher_is_better: bool | None) -> str:
+    """Return a verdict in words: which system is better, or only higher if the scorer has no direction."""
+    if difference.verdict not in (Verdict.ABOVE, Verdict.BELOW):
+        return str(difference.verdict)
+    above = difference.verdict is Verdict.ABOVE
+    if higher_is_better is None:
+        return f"{'B' if above else 'A'} is higher"
+    return f"{'B' if above is higher_is_better else 'A'} is better"
+
+
+def _columns(lines: Lines, directions: Mapping[str, bool | None]) -> list[Column]:
+    """Return the columns of every table; a scorer that cannot judge the replies shows no numbers."""
+
+    def known(write: Callable[[Estimate], str]) -> Callable[[Estimate], str]:
+        return lambda estimate: DASH if estimate.verdict is Verdict.OUT_OF_DOMAIN else write(estimate)
+
+    difference = {"statistic": "difference"}
+    means = {side: {"statistic": "mean score", "system": side} for side in "AB"}
+    counts = [Column("pairs", difference, lambda estimate: count(estimate.n))]
+    if not lines.pairs.paired:
+        counts = [Column(f"n {side}", means[side], lambda estimate: count(estimate.n)) for side in "AB"]
+    return [
+        *counts,
+        *(Column(f"mean {side}", means[side], known(lambda mean: number(mean.value)), spare=True) for side in "AB"),
+        Column("difference B - A", difference, known(lambda estimate: interval(estimate, signed=True))),
+        Column("p", difference, known(lambda estimate: p_value(estimate.p_adjusted))),
+        Column("B wins", {"statistic": "win rate"}, known(lambda rate: interval(rate, share=True))),
+        Column("verdict", difference, lambda estimate: verdict_of(estimate, directions[estimate.scorer])),
+        Column("more needed", difference, _more, spare=True),
+    ]
+
+
+def _more(difference: Estimate) -> str:
+    """Return how many more pairs or replies would confirm a difference."""
+    return DASH if difference.needed is None else rounded(max(difference.needed - difference.n, 1))
+
+
+def _strata(
+    lines: Lines,
+    scorer: str,
+    estimates: Sequence[Estimate],
+    columns: Sequence[Column],
+    directions: Mapping[str, bool | None],
+) -> Table | None:
+    """Return a row for each value of the column, the largest loss first."""
+    of_scorer = [estimate for estimate in pick(estimates, scorer=scorer) if estimate.group]
+    outside = one(estimates, scorer=scorer, statistic="difference", group="").verdict is Verdict.OUT_OF_DOMAIN
+    if outside or not of_scorer:
+        return None
+    sign = -1 if directions[scorer] is False else 1
+    differences = sorted(pick(of_scorer, statistic="difference"), key=lambda estimate: sign * estimate.value)
+    ordered = [estimate for first in differences for estimate in pick(of_scorer, group=first.group)]
+    whole = sum(difference.n for difference in differences) or 1
+    share = Column("share", {"statistic": "difference"}, lambda estimate: percent(estimate.n / whole))
+    title = f"By {lines.by}, {scorer}" if len(directions) > 1 else f"By {lines.by}"
+    units = "pairs" if lines.pairs.paired else "replies"
+    caption = f"Share: of all {units} that are compared. p: adjusted for all rows of these tables (Holm)."
+    return pivot(ordered, "group", [share, *columns], in_order=True, title=title, caption=caption, heading=lines.by)
+
+
+def _keys(lines: Lines, estimates: Sequence[Estimate]) -> list[KeyFigure]:
+    """Return how often B wins, the difference, and the size, by the first scorer with a verdict."""
+    differences = pick(estimates, statistic="difference")
+    first = next((gap for gap in differences if gap.known and gap.verdict is not Verdict.OUT_OF_DOMAIN), None)
+    if first is None:
+        return []
+    wins = one(estimates, scorer=first.scorer, statistic="win rate")
+    size = pluralize(first.n, lines.unit, "replies" if lines.unit == "reply" else "")
+    return [
+        KeyFigure.of(wins, "B wins", f"by {first.scorer}; 50 % is neither", share=True),
+        KeyFigure.of(first, "difference B - A", f"mean score by {first.scorer}", signed=True),
+        KeyFigure(count(first.n), "", size.partition(" ")[2], f"in {pluralize(first.contexts, lines.cluster)}"),
+    ]
+
+
+def _chart(estimates: Sequence[Estimate], *, several: bool) -> Chart | None:
+    """Return how often B wins, by scorer and value of the column."""
+    wins = [rate for rate in pick(estimates, statistic="win rate") if rate.verdict is not Verdict.OUT_OF_DOMAIN]
+
+    def row(rate: Estimate) -> str:
+        return (f"{rate.group} ({rate.scorer})" if several else rate.group) if rate.group else rate.scorer
+
+    caption = "How often a reply of B beats one of A, ties counted half. In the middle neither wins."
+    return intervals(
+        "wins", wins[:_MOST_ROWS], row=row, null=0.5, scale=(0, 1), write=percent, xlabel="B wins", caption=caption
+    )
+
+
+# which replies got worse
+
+
+def cases_of(lines: Lines, outcomes: Sequence[Outcome]) -> tuple[Case, ...]:
+    """Return, by scorer with a direction, the pairs in which B lost most, or without pairs the lowest replies of B.
+
+    A reply that B gives several times is there once, with how often.
+    """
+    judged = [
+        outcome for outcome in outcomes if outcome.card.higher_is_better is not None and "" not in outcome.outside
+    ]
+    return tuple(case for outcome in judged for case in _worst(lines, outcome))
+
+
+def _worst(lines: Lines, outcome: Outcome) -> list[Case]:
+    """Return the cases of one scorer."""
+    sign = 1 if outcome.card.higher_is_better else -1
+    first, second = (
+        np.array([mean_of(scores, of_pair) for of_pair in places])
+        for scores, places in zip((outcome.filled.a, outcome.filled.b), lines.places, strict=True)
+    )
+    paired = lines.pairs.paired
+    gains = second - first if paired else np.where(outcome.filled.empty_b, -sign * np.inf, second)
+    losses: list[float] = (sign * gains).tolist()
+    order = sorted((n for n, loss in enumerate(losses) if loss < (0 if paired else np.inf)), key=losses.__getitem__)
+    texts = {n: lines.sides[1][lines.places[1][n][0]].response.strip() for n in order}
+    times = Counter(texts.values())
+    chosen: dict[str, int] = {}
+    for n in order:
+        chosen.setdefault(texts[n], n)
+    return [
+        _case(
+            lines, outcome.name, n, [float(side[n]) for side in ((first, second) if paired else (second,))], times[text]
+        )
+        for text, n in list(chosen.items())[:MOST_CASES]
+    ]
+
+
+def _case(lines: Lines, scorer: str, n: int, scores: Sequence[float], times: int) -> Case:
+    """Return one pair, or one reply of B."""
+    place = lines.places[1][n][0]
+    line = lines.sides[1][place]
+    replies = [("B", line.response.strip() or "(empty)")]
+    values: dict[str, Any] = {"scorer": scorer, "id": line.id or line.where, "score_b": scores[-1], "times": times}
+    written = number(scores[-1])
+    if lines.pairs.paired:
+        replies.append(("A", lines.sides[0][lines.places[0][n][0]].response.strip() or "(empty)"))
+        values |= {"score_a": scores[0], "a": replies[1][1]}
+        written = f"{number(scores[0])} (A), {written} (B)"
+    values |= {"b": replies[0][1], "context": list(line.context)}
+    if lines.by:
+        values["group"] = lines.values[1][place]
+    facts = [f"score {written}", line.id or line.where, f"{times:,} times" if times > 1 else ""]
+    facts += [f"{lines.by} {lines.values[1][place]}" if lines.by else ""]
+    why = "worse than A" if lines.pairs.paired else "low"
+    return Case(why, ", ".join(filter(None, facts)), line.context, replies, scorer, values)
+
+
+# single lines
+
+
+def _rows(lines: Lines, outcomes: Sequence[Outcome]) -> Iterator[dict[str, Any]]:
+    """Yield one record for each pair, or without pairs for each reply, those of A first."""
+    a, b = lines.sides
+    for mine, other in zip(lines.pairs.a, lines.pairs.b, strict=True):
+        line = b[other[0]]
+        scores = {
+            outcome.name: (mean_of(outcome.filled.a, mine), mean_of(outcome.filled.b, other)) for outcome in outcomes
+        }
+        yield {
+            "id": line.id or line.where,
+            "context": list(line.context),
+            **({"group": lines.values[0][mine[0]]} if lines.by else {}),
+            "a": [a[place].response for place in mine],
+            "b": [b[place].response for place in other],
+            "scores_a": {name: plain(first) for name, (first, _) in scores.items()},
+            "scores_b": {name: plain(second) for name, (_, second) in scores.items()},
+            "difference": {name: plain(second - first) for name, (first, second) in scores.items()},
+        }
+    for which, side in enumerate(lines.sides if not lines.pairs.paired else ()):
+        for place, line in enumerate(side):
+            yield {
+                "side": "AB"[which],
+                "id": line.id or line.where,
+                "conversation": lines.conversations[which][place],
+                **({"group": lines.values[which][place]} if lines.by else {}),
+                "context": list(line.context),
+                "response": line.response,
+                "scores": {
+                    outcome.name: plain(float((outcome.filled.a, outcome.filled.b)[which][place]))
+                    for outcome in outcomes
+                },
+            }

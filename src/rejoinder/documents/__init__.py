@@ -1,1 +1,0 @@
-"""Result objects to tables."""
