@@ -275,7 +275,7 @@ def test_a_scorer_that_fails_half_the_time_is_counted() -> None:
     found = rerank(lines, scorer=vowels)
     assert [line["response"] for line in found] == ["because"] * 4 + [""]
     about = found.results.about
-    assert about.scorers["vowels"]["unscored"] == {"vowels gave None": 6}
+    assert about.scorers["vowels"]["unscored_reasons"] == {"vowels gave None": 6}
     assert about.counts["unanswered"] == {"no candidate has a score (vowels gave None)": 1}
     with pytest.raises(NothingScored, match="none of 2 candidates can be chosen by vowels: vowels gave None"):
         list(rerank([listed("a?", "b?")], scorer=vowels))
@@ -365,7 +365,7 @@ def test_what_was_not_measured_is_counted() -> None:
     list(found)
     results = found.results
     assert results.one(statistic="mean score", group="chosen").n == 4
-    assert results.about.scorers["vowels"]["unscored"] == {"vowels gave None": 4}
+    assert results.about.scorers["vowels"]["unscored_reasons"] == {"vowels gave None": 4}
     assert "4 chosen replies were not measured; most frequent reason: vowels gave None." in results.warnings
 
 

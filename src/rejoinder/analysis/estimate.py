@@ -282,8 +282,9 @@ def _results(
         "asked": True,
         "signature": scores.signature.fields,
         "warnings": scores.warning_counts,
-        "unscored": facts["unscored"],
-        "fitted": facts["fitted"],
+        "unscored": len(scores.reasons),
+        "unscored_reasons": facts["unscored"],
+        "fitted_on": facts["fitted"],
     }
     keys = ("lines", "ratings", "rated", "matched", "without_system", "copied", "differing")
     return Results(

@@ -94,7 +94,7 @@ def quality(
     )
     shown = [Cases("Lowest replies", cases)] if cases else []
     about: dict[str, Any] = {"kind": card.kind, "asked": True, "signature": scores.signature.fields}
-    about |= {"warnings": scores.warning_counts, "unscored": _missing(scores)}
+    about |= {"warnings": scores.warning_counts, "unscored": mean.unscored, "unscored_reasons": _missing(scores)}
     return Results(
         command="quality",
         estimates=(mean,),

@@ -71,9 +71,9 @@ def results_of(winnings: Winnings, sampling: Sampling) -> Results:
         sentences("improve", "rerank", part=part, **facts) for part in ("answer", "warnings", "made")
     )
     about = {label: _facts_of(each, shared) for label, each in scorers.items()}
-    about[name] |= {"warnings": facts["warnings"], "unscored": facts["unscored"]}
+    about[name] |= {"warnings": facts["warnings"], **_unscored(facts["unscored"])}
     if measured_by:
-        about[measured_by]["unscored"] = unmeasured
+        about[measured_by] |= _unscored(unmeasured)
     return Results(
         command="rerank",
         estimates=tuple(estimates),
@@ -94,9 +94,14 @@ def _draws(sampling: Sampling) -> dict[str, int]:
     return {"resamples": sampling.resamples, "seed": sampling.seed}
 
 
+def _unscored(reasons: Mapping[str, int]) -> dict[str, Any]:
+    """Return the number of missing scores, and their reasons."""
+    return {"unscored": sum(reasons.values()), "unscored_reasons": reasons}
+
+
 def _facts_of(scorer: Scorer, shared: Sequence[str]) -> dict[str, Any]:
-    """Return what the results hold about a scorer; `fitted` are the data sets that both scorers were fitted on."""
-    return {"kind": scorer.card.kind, "asked": True, "signature": signature_of(scorer).fields, "fitted": shared}
+    """Return what the results hold about a scorer; `fitted_on` are the data sets that both scorers were fitted on."""
+    return {"kind": scorer.card.kind, "asked": True, "signature": signature_of(scorer).fields, "fitted_on": shared}
 
 
 def _fitted_on(scorer: Scorer) -> frozenset[str]:
