@@ -69,5 +69,7 @@ def like(examples: Sequence[Example], share: float, seed: int = 1) -> Scores:
 
 def noisy(examples: Sequence[Example], spread: float, seed: int = 1) -> list[float]:
     """Return the ratings with noise."""
-    values: list[float] = (ratings_of(examples) + spread * np.random.default_rng(seed).normal(size=len(examples))).tolist()
+    values: list[float] = (
+        ratings_of(examples) + spread * np.random.default_rng(seed).normal(size=len(examples))
+    ).tolist()
     return values

@@ -17,12 +17,18 @@ from scored_sets import scored_sets
 
 def test_differences_over_the_same_lines_add_up() -> None:
     examples = lines()
-    scores = {name: np.array(noisy(examples, spread, seed)) for seed, (name, spread) in enumerate([("a", 0.5), ("b", 1.0), ("c", 3.0)])}
+    scores = {
+        name: np.array(noisy(examples, spread, seed))
+        for seed, (name, spread) in enumerate([("a", 0.5), ("b", 1.0), ("c", 3.0)])
+    }
     (scored,), _ = scored_sets(examples, scores)
     estimates = contrasts(scored)
     for statistic, correlate in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
         rows = {(row.scorer, row.versus): row for row in pick(estimates, statistic=f"difference of {statistic}")}
-        gap = correlate(scores["a"], ratings_of(examples)).statistic - correlate(scores["c"], ratings_of(examples)).statistic
+        gap = (
+            correlate(scores["a"], ratings_of(examples)).statistic
+            - correlate(scores["c"], ratings_of(examples)).statistic
+        )
         assert rows["a", "c"].value == pytest.approx(gap)
         assert rows["a", "c"].value == pytest.approx(rows["a", "b"].value + rows["b", "c"].value)
         holm = sorted(row.p for row in rows.values())
@@ -37,10 +43,18 @@ def test_each_pair_is_compared_on_the_lines_that_both_score() -> None:
     scores = {name: np.array(noisy(examples, 1.0, seed)) for seed, name in enumerate("abc")}
     scores["c"][:30] = math.nan
     (scored,), _ = scored_sets(examples, scores)
-    rows = {frozenset((row.scorer, row.versus)): row for row in pick(contrasts(scored), statistic="difference of pearson")}
-    assert {pair: row.n for pair, row in rows.items()} == {frozenset("ab"): 60, frozenset("ac"): 30, frozenset("bc"): 30}
+    rows = {
+        frozenset((row.scorer, row.versus)): row for row in pick(contrasts(scored), statistic="difference of pearson")
+    }
+    assert {pair: row.n for pair, row in rows.items()} == {
+        frozenset("ab"): 60,
+        frozenset("ac"): 30,
+        frozenset("bc"): 30,
+    }
     row = rows[frozenset("ac")]
-    first, second = (stats.pearsonr(scores[name][30:], ratings_of(examples)[30:]).statistic for name in (row.scorer, row.versus))
+    first, second = (
+        stats.pearsonr(scores[name][30:], ratings_of(examples)[30:]).statistic for name in (row.scorer, row.versus)
+    )
     assert row.value == pytest.approx(first - second) and row.contexts == 10
     williams = one(contrasts(scored), scorer=row.scorer, versus=row.versus, statistic="williams")
     assert williams.value == pytest.approx(row.value) and 0 < williams.p < 1

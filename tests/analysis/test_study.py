@@ -107,11 +107,17 @@ def test_figures_do_not_depend_on_other_scorers_lines_or_data_sets() -> None:
     alone = study(examples, {"first": scores["first"]})
     both = study(examples, scores)
     ranks = {"statistic": {row.statistic for row in alone.estimates} - {"rank group"}}
-    assert numbers(alone, scorer=("first", "raters"), versus="", **ranks) == numbers(both, scorer=("first", "raters"), versus="", **ranks)
+    assert numbers(alone, scorer=("first", "raters"), versus="", **ranks) == numbers(
+        both, scorer=("first", "raters"), versus="", **ranks
+    )
     order = np.random.default_rng(0).permutation(60)
-    shuffled = study([examples[place] for place in order], {name: given(one.values[order]) for name, one in scores.items()})
+    shuffled = study(
+        [examples[place] for place in order], {name: given(one.values[order]) for name, one in scores.items()}
+    )
     # a rater of each line is drawn in the order of the lines
-    drawn = {"statistic": {row.statistic for row in both.estimates if not row.statistic.endswith(("one rater", "halves"))}}
+    drawn = {
+        "statistic": {row.statistic for row in both.estimates if not row.statistic.endswith(("one rater", "halves"))}
+    }
     assert numbers(shuffled, **drawn) == numbers(both, **drawn)
     twice = [*examples, *(replace(one, dataset="two") for one in examples)]
     doubled = {name: given([*one.values, *one.values]) for name, one in scores.items()}
@@ -133,7 +139,9 @@ def test_usr_personachat_has_its_published_agreement_of_raters(shared: Path) -> 
     ceiling = results.one(statistic="ceiling of pearson")
     assert ceiling.value == pytest.approx(0.92, abs=0.005) and ceiling.low < ceiling.value < ceiling.high
     pearson = results.one(scorer="length", statistic="pearson", level="turn")
-    assert results.one(scorer="length", statistic="share of the ceiling").value == pytest.approx(pearson.value / ceiling.value)
+    assert results.one(scorer="length", statistic="share of the ceiling").value == pytest.approx(
+        pearson.value / ceiling.value
+    )
     assert results.one(scorer=SYSTEM_MEAN, statistic="pearson", level="turn").value == pytest.approx(0.7, abs=0.01)
 
 
@@ -159,9 +167,7 @@ def test_the_system_mean_leaves_its_own_context_out() -> None:
     examples = lines(12)
     values = ratings_of(examples)
     results = study(examples)
-    expected = [
-        np.mean([values[other] for other in range(place % 3, 12, 3) if other != place]) for place in range(12)
-    ]
+    expected = [np.mean([values[other] for other in range(place % 3, 12, 3) if other != place]) for place in range(12)]
     row = results.one(scorer=SYSTEM_MEAN, statistic="pearson", level="turn")
     assert row.value == pytest.approx(stats.pearsonr(expected, values).statistic)
 
@@ -283,10 +289,21 @@ def test_unrated_lines_stay_as_the_population() -> None:
 
 
 def test_equal_ratings_of_different_scales_are_equal_when_pooled() -> None:
-    one = [Example(("a",), str(n), id=str(n), dataset="one", quality={"overall": 1 + n % 5}, scales=SCALE) for n in range(12)]
-    two = [replace(line, dataset="two", scales={"overall": (1.0, 9.0)}, quality={"overall": 1 + 2 * (n % 5)}) for n, line in enumerate(one)]
+    one = [
+        Example(("a",), str(n), id=str(n), dataset="one", quality={"overall": 1 + n % 5}, scales=SCALE)
+        for n in range(12)
+    ]
+    two = [
+        replace(line, dataset="two", scales={"overall": (1.0, 9.0)}, quality={"overall": 1 + 2 * (n % 5)})
+        for n, line in enumerate(one)
+    ]
     scores = [float(n % 5) for n in range(12)] * 2
-    assert study([*one, *two], {"given": given(scores)}).one(dataset="pooled", scorer="given", statistic="pearson", level="turn").value == 1.0
+    assert (
+        study([*one, *two], {"given": given(scores)})
+        .one(dataset="pooled", scorer="given", statistic="pearson", level="turn")
+        .value
+        == 1.0
+    )
 
 
 def _fails(examples: Sequence[Example], scorers: object = ("length",), **options: object) -> RejoinderError:

@@ -63,8 +63,7 @@ def agreement(scored: ScoredSet) -> list[Estimate]:
 
 def _over_systems(scored: ScoredSet, scorer: str, rows: IntArray) -> list[Estimate]:
     """Return the correlations of one scorer over the means of systems."""
-    groups, resamples = renumbered(scored.rated.systems[rows]), scored.resamples.at(rows)
-    means = [resamples.means(values[rows], groups) for values in (scored.scores[scorer], scored.rated.ratings)]
+    means = [scored.system_means(name, rows) for name in (scorer, RATERS)]
     named = int((scored.rated.systems != NO_SYSTEM).sum())
     about = {"level": "system", "n": len(means[0]), "unscored": named - len(rows)}
     estimates = []
@@ -285,7 +284,7 @@ def beyond_chance(rows: Sequence[Estimate], bands: dict[str, float], scored: Sco
 def needed(row: Estimate, band: float, tried: int) -> int | None:
     """Return about how many lines would confirm a correlation as high as this one with probability 0.8.
 
-    None if it is not positive, has no chance band, or if so many lines exist already or nobody rates so many.
+    None if it is not positive or has no chance band, if that number of lines exists already, and above a million.
 
     Args:
         row: the correlation.

@@ -1,4 +1,4 @@
-"""The scores of a study: those of the scorers that were asked for, and of the baselines beside them."""
+"""The scores of a study: those of the scorers that were asked for, and of baselines."""
 
 from __future__ import annotations
 

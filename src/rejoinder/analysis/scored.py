@@ -12,7 +12,7 @@ from rejoinder.data.rated import RatedSet
 from rejoinder.estimates import Estimate, estimate_of
 from rejoinder.scoring.domain import DomainShare
 from rejoinder.stats.correlation import Statistic, by_part, resampled
-from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, Sampling, percentile_interval
+from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, Sampling, percentile_interval, renumbered
 
 Kind = Literal["metric", "judge", "baseline", "oracle baseline"]
 """An oracle baseline reads ratings: the mean of a system, or of a data set."""
@@ -59,7 +59,7 @@ class ScoredSet:
 
     @property
     def level(self) -> Literal["turn", "dialogue"]:
-        """What a line is: a reply, or a whole conversation if all lines are."""
+        """The level of its lines: "dialogue" if all are whole conversations."""
         return self.rated.level
 
     @property
@@ -117,6 +117,14 @@ class ScoredSet:
             else:
                 self._draws[key] = resampled(statistic, scores, ratings, resamples)[None]
         return self._draws[key] if inside else self._draws[key][0]
+
+    def system_means(self, scorer: str, rows: IntArray) -> FloatArray:
+        """Return [S, 1 + B] the means of the scores, or of the ratings, of each system on some lines, computed once."""
+        key = "mean", scorer, rows.tobytes(), False
+        if key not in self._draws:
+            values = self.rated.ratings if scorer == RATERS else self.scores[scorer]
+            self._draws[key] = self.resamples.at(rows).means(values[rows], renumbered(self.rated.systems[rows]))
+        return self._draws[key]
 
 
 Analysis = Callable[[ScoredSet], list[Estimate]]

@@ -1,4 +1,4 @@
-"""`study`: which scorers agree with human ratings, or with people's choices between two replies."""
+"""`study`: which scorers agree with human ratings, or with human choices between two replies."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def study(
         data: N examples in any form that `examples_of` takes, of which some are rated; or pairs of replies with the one
             that people prefer.
         scorers: names, folders of judges, scorer objects or functions, or one of them; or scores of these same
-            examples, by name. None takes all bundled scorers, but no judge that was fitted on lines of these data sets.
+            examples, by name. The default is all bundled scorers but judges that were fitted on these data sets.
         dimension: which ratings to agree with.
         resamples: number of resamples; 0 gives no intervals.
         seed: of every draw, 0 or more.
-        vectors: file of word vectors for scorers that need them; None takes the bundled ones.
+        vectors: file of word vectors for scorers that need them; the default is the bundled ones.
         drop_copies: leave out responses that equal one of their references.
         leave_one_out: True, or a learner or its name: for each data set, fit a judge on all others and test it there.
         workers: how many processes score, or "auto", or open `Workers`.
@@ -77,7 +77,7 @@ def study(
         analyses: what to measure, each with its table.
 
     Raises:
-        DataError: no line is rated; an id is given twice; ratings of different scales would be put together and a scale
+        DataError: no line is rated; two lines have one id; ratings of different scales would be put together and a scale
             is missing.
         NothingScored: not one of the scorers could score a single line.
         UsageError: no scorer, or two of one name; scores of other lines; a negative seed or number of resamples;
@@ -165,7 +165,7 @@ def _scored_set(
         share = domain_share(found, given.scorers.get(name), rated.places.tolist())
         if share.outside or (card and card.domain):
             shares[name] = share
-            inside = [member.shares.get(name, NO_REPLIES) for member in members]  # these count alike, as in the mean
+            inside = [member.shares.get(name, NO_REPLIES) for member in members]  # equal weights, as in the mean
             if why := out_of_domain(name, card, share) or out_on_average(name, card, inside):
                 outside[name] = why
     return ScoredSet(
@@ -261,7 +261,7 @@ def _usable_ratings(examples: Sequence[Example], dimension: str, *, drop_copies:
     """Return [N] ratings, NaN on lines that a study does not use.
 
     Raises:
-        DataError: an id is given twice; no line is rated, or only copies of a reference are.
+        DataError: two lines have one id; no line is rated, or only copies of a reference are.
     """
     refuse_copies(examples)
     ratings = ratings_of(examples, dimension)

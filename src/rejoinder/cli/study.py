@@ -79,9 +79,9 @@ def command(
     ray: OnRay = None,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
-    """Which scorers agree with human ratings: the answer in a few sentences, and one table.
+    """Show which scorers agree with human ratings: the answer in a few sentences, and one table.
 
-    Files hold rated replies, or pairs of replies and which of the two people prefer (docs/preferences.md).
+    Files hold rated replies, or pairs of replies with the preferred one (docs/preferences.md).
     With -o, --json or --figures you get the whole study: also the noise ceiling, trivial baselines, correlations within
     systems, tests between scorers, the effect of length, the systems, and the lines on which scorers and raters differ
     most.

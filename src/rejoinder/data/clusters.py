@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rejoinder.example import Example, Pair
 from rejoinder.stats.splits import Rows, joined_ties, numbered
 
-# A text of so many words or more is of one conversation; a shorter one ("how are you ?") may stand in many.
+# A text of this many words or more is of one conversation; a shorter one ("how are you ?") may be in many.
 TELLING_WORDS = 6
 _CHARACTERS_A_WORD = 2  # where words are not separated: twelve characters tell as much as six words
 _CONTEXT = "context "
@@ -35,12 +35,12 @@ _BLANK_BESIDE = re.compile(f"(?<=[{_UNSEPARATED}]) | (?=[{_UNSEPARATED}])")
 
 
 class Ties(NamedTuple):
-    """What ties a line or a pair to others: lines that share a key are of one cluster.
+    """The keys that tie a line or a pair to others: lines that share a key are of one cluster.
 
     Attributes:
         strong: the ids, the whole context, its opening and its last turn, the references.
         turns: every turn that is long enough to tell, the last one among them.
-        context: one key, of the context alone, or, where there is none, of the references.
+        context: one key, of the context alone, or without a context of the references.
     """
 
     strong: tuple[str, ...]
@@ -53,7 +53,7 @@ class Clusters(NamedTuple):
 
     Attributes:
         numbers: [N] number of each line's cluster, in order of appearance.
-        note: a sentence where one cluster would have held over half of the lines, so that less was tied; else "".
+        note: a sentence if one cluster would have held over half of the lines, so that less was tied; else "".
     """
 
     numbers: Rows
@@ -71,7 +71,7 @@ CONTEXTS_ALONE = (
 
 
 def clusters_of(items: Sequence[Example | Pair]) -> Clusters:
-    """The clusters of lines or pairs.
+    """Return the clusters of lines or pairs.
 
     Lines belong together that share
 
@@ -85,7 +85,7 @@ def clusters_of(items: Sequence[Example | Pair]) -> Clusters:
     without a context those of the same two replies belong together.
 
     Where one cluster would hold over half of ten lines or more, of the turns only the last and the opening ones tie;
-    where it still would, contexts alone decide. `Clusters.note` says so.
+    if it still would, contexts alone decide. `Clusters.note` then has a sentence.
     """
     return NumberedTies.of(items).clusters()
 
@@ -94,9 +94,9 @@ class NumberedTies(NamedTuple):
     """The ties of N lines as numbers: texts are compared once, however many splits are made of the lines.
 
     Attributes:
-        strong: [N] arrays, one a line; equal numbers, equal keys, here as in the next two.
-        turns: [N] arrays, one a line.
-        contexts: [N] one number a line.
+        strong: [N] arrays of numbers; equal numbers, equal keys, here as in the next two.
+        turns: [N] arrays of numbers.
+        contexts: [N] numbers.
     """
 
     strong: Sequence[Rows]
@@ -165,11 +165,11 @@ def _is_short_context(key: str) -> bool:
 
 
 def sorted_clusters(items: Sequence[Example | Pair], keys: Sequence[tuple[str, ...]] | None = None) -> Clusters:
-    """The clusters of lines or pairs, numbered in the sorted order of keys: the order of lines changes no number.
+    """Return the clusters of lines or pairs, numbered in the sorted order of keys: the order of lines changes nothing.
 
     Args:
         items: N lines or pairs.
-        keys: [N]; None takes those of their contexts.
+        keys: [N]; the default is those of their contexts.
     """
     found, keys = clusters_of(items), keys or [item.order_key for item in items]
     first: dict[int, tuple[str, ...]] = {}
@@ -180,7 +180,7 @@ def sorted_clusters(items: Sequence[Example | Pair], keys: Sequence[tuple[str, .
 
 
 def ties_of(item: Example | Pair, words: Callable[[str], str]) -> Ties:
-    """What ties a line or a pair to others; `words` are the normalised words of a text."""
+    """Return the keys that tie a line or a pair to others; `words` are the normalised words of a text."""
     context = item.shared_turns if isinstance(item, Pair) else item.context
     replies = item.replies if isinstance(item, Pair) else (item,)
     turns = [text for turn in context if (text := words(turn))]
@@ -199,7 +199,7 @@ def ties_of(item: Example | Pair, words: Callable[[str], str]) -> Ties:
 
 
 def _dialogue(example: Example) -> Iterator[str]:
-    """Yield the key of the dialogue that a line names beside its context."""
+    """Yield the key of the dialogue that a line names in addition to its context."""
     if example.context_id is not None and example.extra.get("dialogue_id") is not None:
         yield "\n".join((example.dataset or "", "dialogue", str(example.extra["dialogue_id"])))
 
@@ -220,7 +220,7 @@ def is_telling(words: str) -> bool:
 
 
 class _Kept(dict[int, str]):
-    """What stands for each character: letters, their marks and digits for themselves, a blank for all others."""
+    """The replacement of each character: letters, their marks and digits stay, all others become a blank."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)

@@ -1,4 +1,4 @@
-"""Rated examples as data sets: the lines of each beside their ratings, and the pool of all of them."""
+"""Rated examples as data sets: the lines of each with their ratings, and the pool of all of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POOLED = "pooled"
 NO_SYSTEM = -1
 FEWEST_EQUAL = 3
 """Ratings that equal a scorer's scores, for a warning that scores were read as ratings: fewer may be chance."""
-PEOPLE = "people"  # who gave the ratings, where they stand in a row with scorers
+PEOPLE = "people"  # the label of human ratings among scorers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,22 +64,22 @@ class RatedSet:
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """Its name for people."""
         return title_of_places(self.name, [example.where for example in self.examples])
 
     @property
     def level(self) -> Literal["turn", "dialogue"]:
-        """What a line is: a reply, or a whole conversation if all lines are."""
+        """The level of its lines: "dialogue" if all are whole conversations."""
         return "dialogue" if all(example.is_dialogue for example in self.examples) else "turn"
 
     @property
     def scales(self) -> frozenset[Scale]:
-        """Those that lines state. Where it is one, lines that state none lie inside it and count as on it."""
+        """The scales that lines state. With a single one, lines that state none lie inside it and count as on it."""
         return frozenset(scale for example in self.examples if (scale := example.scale(self.dimension)))
 
     @property
     def scale(self) -> Scale | None:
-        """The lowest and highest that `ratings` may be; None where no line says."""
+        """The lowest and highest possible rating; None if no line states it."""
         return (0.0, 1.0) if self.scales and (self.pooled or len(self.scales) > 1) else next(iter(self.scales), None)
 
     @property
@@ -89,12 +89,12 @@ class RatedSet:
 
     @property
     def copies(self) -> BoolArray:
-        """[N] whether a response equals a reference word for word."""
+        """[N] whether a response equals a reference."""
         return np.array([example.copies_reference for example in self.examples], dtype=bool)
 
     @property
     def single_ratings(self) -> FloatArray:
-        """[N, R] one a person, the first, NaN where there is none; each on [0, 1] where lines have several scales."""
+        """[N, R] the first rating of each person, or NaN; on [0, 1] if lines have several scales."""
         return self._table([example.counted(self.dimension) for example in self.examples])
 
     @property
@@ -104,7 +104,7 @@ class RatedSet:
         return self._table([[one for one in line.ratings if one.dimension == dimension] for line in self.examples])
 
     def _table(self, ratings: Sequence[Sequence[Rating]]) -> FloatArray:
-        """[N, R] the values of each line's ratings."""
+        """Return [N, R] the values of each line's ratings."""
         rows = [[one.value for one in own] for own in ratings]
         scales = [example.scale(self.dimension) for example in self.examples]
         if len(self.scales) > 1:
@@ -115,7 +115,7 @@ class RatedSet:
         return table
 
     def at(self, rows: IntArray) -> RatedSet:
-        """Some of the lines; contexts are numbered anew from 0."""
+        """Return some of the lines, with contexts numbered from 0."""
         return replace(
             self,
             examples=tuple(self.examples[row] for row in rows.tolist()),
@@ -132,7 +132,7 @@ class RatedSets(NamedTuple):
 
     Attributes:
         sets: in order of appearance; one without a rated line is empty.
-        pool: the lines of all of them; None where fewer than two have rated lines.
+        pool: the lines of all of them; None if fewer than two have rated lines.
     """
 
     sets: tuple[RatedSet, ...]
@@ -140,7 +140,7 @@ class RatedSets(NamedTuple):
 
     @property
     def dimension(self) -> str:
-        """Which ratings these are."""
+        """The dimension of the ratings."""
         return self.sets[0].dimension
 
     @property
@@ -150,7 +150,7 @@ class RatedSets(NamedTuple):
 
 
 def ratings_of(examples: Sequence[Example], dimension: str) -> FloatArray:
-    """[N] mean ratings in `dimension`, NaN where nobody rated.
+    """Return [N] mean ratings in `dimension`, NaN without a rating.
 
     Means are rounded to nine decimals, so that raters summed in another order do not break a tie.
     """
@@ -170,7 +170,7 @@ def equal_scores(scores: FloatArray, ratings: FloatArray) -> int:
 
 
 def rated_sets(examples: Sequence[Example], ratings: FloatArray, dimension: str) -> RatedSets:
-    """The data sets that examples are of (`Example.dataset`, "all" where none is named), and their pool.
+    """Return the data sets of the examples (`Example.dataset`, "all" without a name), and their pool.
 
     Args:
         examples: N examples.
@@ -197,7 +197,7 @@ def rated_sets(examples: Sequence[Example], ratings: FloatArray, dimension: str)
 def _rated_set(
     name: str, places: IntArray, examples: Sequence[Example], ratings: FloatArray, sets: IntArray, dimension: str
 ) -> RatedSet:
-    """The set called `name` of the lines at `places`; `sets` are those of all lines, by number."""
+    """Return the set called `name` of the lines at `places`; `sets` are the data sets of all lines, by number."""
     own = sets[places]
     chosen = tuple(examples[place] for place in places)
     clusters = sorted_clusters(chosen)
@@ -217,11 +217,11 @@ def _rated_set(
 
 
 def _on_one_scale(examples: Sequence[Example], ratings: FloatArray, dimension: str, *, pooled: bool) -> FloatArray:
-    """[N] ratings that may stand beside each other.
+    """Return [N] ratings on one scale.
 
-    Those of one data set stay as they are, unless its lines name different scales; then each is brought to [0, 1] by
-    its own. Pooled ratings are always brought there, where there are scales. Where no line names one, the ratings must
-    look as if they were on one; where some lines of a data set do, the others must lie inside it.
+    Those of one data set stay as they are, unless its lines name different scales: then each is mapped to [0, 1] by its
+    own. Pooled ratings are always mapped, if there are scales. If no line names one, the ratings must look as if they
+    were on one; if some lines of a data set do, the others must lie inside it.
     """
     scales = [example.scale(dimension) for example in examples]
     named = set(scales) - {None}
@@ -241,12 +241,12 @@ def _on_one_scale(examples: Sequence[Example], ratings: FloatArray, dimension: s
 
 
 def _no_scale(example: Example, scale: tuple[float, float] | None, dimension: str) -> DataError:
-    """The error for a rated line whose rating cannot be put beside those of other scales."""
+    """Return the error for a rated line whose rating cannot be compared with those of other scales."""
     found = "no scale" if scale is None else f"the scale {list(scale)}, whose ends are not in order"
     key = '"scale": [1, 5]' if dimension == OVERALL else f'"scales": {{"{dimension}": [1, 5]}}'
     return DataError(
         f"a rated line of data set {example.dataset or UNNAMED!r} has {found}, "
-        "and without one its rating cannot stand beside those of other scales",
+        "and without one its rating cannot be compared with those of other scales",
         f"Add {key} (lowest, highest) to its lines, or say --scale 1,5 for all that state none",
         where=example.where,
         field="scale" if dimension == OVERALL else "scales",
@@ -254,7 +254,7 @@ def _no_scale(example: Example, scale: tuple[float, float] | None, dimension: st
 
 
 def _refuse_pool_name(examples: Sequence[Example]) -> None:
-    """Raise `DataError` where a data set has the name that stands for all of them."""
+    """Raise `DataError` if a data set has the name of the pool."""
     for example in examples:
         if example.dataset == POOLED:
             raise DataError(

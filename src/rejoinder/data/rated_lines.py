@@ -1,4 +1,4 @@
-"""What rated lines are called and told apart by, replies and pairs of them alike."""
+"""Names and ids of rated lines, replies and pairs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAVE_IDS_OUT = "where ids only number the lines of a file, leave them out of ac
 _MOST_FILES = 3
 _MOST_NAMES = 5  # in a message
 _LONGEST_NAME = 60  # characters of what may name a rater
-# Columns of a judge's verdict: to map one as the rater would drop the labels beside it.
+# Columns of a judge's verdict: to map one as the rater would drop the labels.
 _JUDGED = re.compile(r"judge|verdict|label|pass|score|reason|critique|llm|gpt|model", re.IGNORECASE)
 
 
@@ -40,7 +40,7 @@ def numbered(keys: Sequence[tuple[str, ...]]) -> NDArray[np.int64]:
 
 
 def refuse_duplicates(lines: Sequence[Example | Pair]) -> None:
-    """Raise `DataError` where two lines of a data set have one id: a line given twice would count twice."""
+    """Raise `DataError` if two lines of a data set have one id: a repeated line would count twice."""
     seen: dict[tuple[Hashable, Any], int] = {}
     for place, line in enumerate(lines):
         if not line.id:
@@ -51,7 +51,7 @@ def refuse_duplicates(lines: Sequence[Example | Pair]) -> None:
 
 
 def given_twice(lines: Sequence[Example | Pair], first: int, again: int) -> DataError:
-    """The error for two lines, by their places, that have one id."""
+    """Return the error for two lines, by their places, that have one id."""
     line = lines[again]
     return DataError(
         f"id {line.id!r} of data set {line.dataset or UNNAMED!r} was already given at "
@@ -63,7 +63,7 @@ def given_twice(lines: Sequence[Example | Pair], first: int, again: int) -> Data
 
 
 def _told_apart(first: Example | Pair, line: Example | Pair) -> str:
-    """What to do about two lines with one id: where they have one reply too, they may be two people's ratings of it."""
+    """Return the remedy for two lines with one id; with one reply, they may be ratings of it by two people."""
     if not isinstance(first, Example) or not isinstance(line, Example):
         return f"Give each line an id of its own, or each file once; {LEAVE_IDS_OUT}"
     if (first.context, first.response) != (line.context, line.response):
@@ -75,13 +75,13 @@ def _told_apart(first: Example | Pair, line: Example | Pair) -> str:
 
 
 def may_be_the_rating(lines: Sequence[Example]) -> str:
-    """What to say behind the remedy for lines without a rating, where they have columns that may hold it."""
+    """Return the end of the remedy for lines without a rating, if they have columns that may hold it."""
     unknown = list(dict.fromkeys(key for line in lines[:100] for key in line.extra))
     return f"; or say where it stands, --map rating=NAME, with one of {', '.join(unknown[:8])}" if unknown else ""
 
 
 def unnamed_raters_said(lines: Sequence[Example]) -> str:
-    """What to know of replies that nobody named rated on two lines or more each; "" where there are none."""
+    """Return the note on replies that have ratings without a rater on two lines or more each, or ""."""
     rated = [line for line in lines if line.ratings and all(one.rater is None for one in line.ratings)]
     replies: dict[tuple[Hashable, ...], Example] = {}
     again: list[tuple[Example, Example]] = []
@@ -95,7 +95,7 @@ def unnamed_raters_said(lines: Sequence[Example]) -> str:
 
 
 def _name_raters(first: Example, line: Example) -> str:
-    """How to say who rated two lines with one reply."""
+    """Return how to name the raters of two lines with one reply."""
     names = [name for name in line.extra if not _JUDGED.search(name)]
     differing = [name for name in names if _tells_apart(line.extra[name], first.extra.get(name))]
     if not differing:
@@ -106,6 +106,6 @@ def _name_raters(first: Example, line: Example) -> str:
 
 
 def _tells_apart(value: object, other: object) -> bool:
-    """Whether two values under one key may be the names of two raters."""
+    """Return whether two values under one key may be the names of two raters."""
     names = all(isinstance(one, (str, int)) and len(str(one)) <= _LONGEST_NAME for one in (value, other))
     return names and value != other

@@ -1,4 +1,4 @@
-"""Ids that several files give: to the replies of several systems, which are several lines, or to one line twice."""
+"""Ids in several files: of the replies of several systems, which are several lines, or of a repeated line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Shared:
     same: list[tuple[Example, Example]] = field(default_factory=list)
 
     def __str__(self) -> str:
-        """What was made of them."""
+        """The note on how they were read."""
         ids = self.others + len(self.same)
         told = f"{' and '.join(self.files)} share {ids} id{'s' if ids > 1 else ''}, taken as the replies of two systems"
         told += ": each is a line of its own"
@@ -40,20 +40,20 @@ class Shared:
 
 
 def refuse_copies(lines: Sequence[Example]) -> None:
-    """Raise where a line is given twice, so that it would count twice.
+    """Raise if a line is repeated, so that it would count twice.
 
-    In one file an id stands for one line of each system that is named. In two files it stands for two lines where these
-    hold the replies of two systems: where the reply or the named system is another for more of the shared ids than not.
+    In one file an id belongs to one line of each named system. In two files it belongs to two lines if these have the
+    replies of two systems: if the reply or the named system differs for most of the shared ids.
 
     Raises:
-        DataError: an id stands twice in a file, or in two for other replies of one system that is named, or half of the
+        DataError: a file repeats an id; two files have it with different replies of one named system; or half of the
             ids that two files share have the same reply in both.
     """
     _shared(lines)
 
 
 def shared_ids_said(lines: Sequence[Example]) -> str:
-    """What to know of lines whose ids stand in several files, in a sentence; "" where there are none.
+    """Return the note on lines whose ids are in several files, in a sentence, or "".
 
     Raises:
         DataError: see `refuse_copies`.
@@ -62,7 +62,7 @@ def shared_ids_said(lines: Sequence[Example]) -> str:
 
 
 def _shared(lines: Sequence[Example]) -> list[Shared]:
-    """The ids that each two files share, in order of appearance; raises as `refuse_copies` does."""
+    """Return the ids that each two files share, in order of appearance; raises as `refuse_copies` does."""
     named = [(line.dataset, line.id) for line in lines if line.id]
     if len(set(named)) == len(named):
         return []
@@ -85,11 +85,11 @@ def _shared(lines: Sequence[Example]) -> list[Shared]:
 
 
 def refuse_again(lines: Sequence[Example], of: Callable[[Example], str] = lambda _line: "") -> None:
-    """Raise `DataError` where an id stands twice, unless each time for another system that is named.
+    """Raise `DataError` if an id is repeated, unless each time for another named system.
 
     Args:
         lines: the lines.
-        of: within what an id stands for one line of each system: the file, or, as it is, anywhere.
+        of: within what an id belongs to one line of each system: the file, or anywhere.
     """
     seen: defaultdict[tuple[_Id, str], dict[str | None, int]] = defaultdict(dict)
     for place, line in enumerate(lines):
@@ -101,7 +101,7 @@ def refuse_again(lines: Sequence[Example], of: Callable[[Example], str] = lambda
 
 
 def _met_again(lines: Sequence[Example]) -> Iterator[tuple[Example, Example, bool]]:
-    """Yield each line whose id stands in an earlier file, behind the line there, and whether that is the same reply."""
+    """Yield each line whose id is in an earlier file, after the line there, and whether that is the same reply."""
     first: dict[_Id, Example] = {}
     replies: defaultdict[tuple[_Id, str], dict[str | None, Example]] = defaultdict(dict)
     of_system: dict[tuple[_Id, str | None], Example] = {}
@@ -121,14 +121,14 @@ def _met_again(lines: Sequence[Example]) -> Iterator[tuple[Example, Example, boo
 
 
 def _of_system(systems: dict[str | None, Example], line: Example) -> Example | None:
-    """The line with the reply of another that may be of its system, which either may leave open."""
+    """Return the line with the same reply that may be of its system, which either may leave open."""
     if line.system is None:
         return next(iter(systems.values()), None)
     return systems.get(line.system, systems.get(None))
 
 
 def _refuse_other_reply(first: Example | None, line: Example) -> None:
-    """Raise where a system that is named has another reply than at the line with this id that was given before."""
+    """Raise if a named system has another reply than on an earlier line with this id."""
     if first is not None and line.system is not None:
         raise DataError(
             f"id {line.id!r} was already given at {first.where}, with another reply of the same system {line.system!r}",
@@ -139,7 +139,7 @@ def _refuse_other_reply(first: Example | None, line: Example) -> None:
 
 
 def _copied(same: Sequence[tuple[Example, Example]]) -> DataError:
-    """The error for lines that stand in two files."""
+    """Return the error for lines that are in two files."""
     first, again = same[0]
     rated_anew = any((one.ratings, one.quality) != (other.ratings, other.quality) for one, other in same)
     joined = "put the rows of two raters into one file with a column rater; " if rated_anew else ""
@@ -152,5 +152,5 @@ def _copied(same: Sequence[tuple[Example, Example]]) -> DataError:
 
 
 def _file(line: Example) -> str:
-    """The file that a line was read from."""
+    """Return the file that a line was read from."""
     return line.where.rpartition(":")[0]
