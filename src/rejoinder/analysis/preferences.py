@@ -168,9 +168,6 @@ def study_pairs(
     )
 
 
-# choices
-
-
 def _right(scorer: Scorer, scores: Scores, pairs: Sequence[Pair]) -> FloatArray:
     """Return [N] how right a scorer is."""
     direction = -1 if scorer.card.higher_is_better is False else 1
