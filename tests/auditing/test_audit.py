@@ -104,7 +104,7 @@ def test_an_audit_has_no_verdict_on_originals_out_of_domain() -> None:
     found = rejoinder.audit(lines(), Blind(17), families=["jumbled", "spaces"], fail_over=0.1)
     assert "17 of 160 replies" in found.answer[0] and found.warnings[0] == FACTS_NOT_CHECKED
     assert not any("fooled" in said or "holds against" in said for said in found.answer)
-    assert '17 of 160 replies are noted as "not English" (blind).' in found.warnings
+    assert '17 of 160 replies have the warning "not English" (blind).' in found.warnings
     assert [one.verdict for one in [*by_attack(found).values()]] == ["out of domain", "out of domain"]
     assert found.gate is not None and "17 of 160 replies" in found.gate.text and not found.gate.passed
     assert found.to_dict()["scorers"]["blind"]["warnings"] == {"out of domain": 17, "not English": 17}

@@ -68,7 +68,7 @@ def test_an_output_line_has_its_notes_by_scorer_and_the_summary_counts_them() ->
     assert [record["notes"] for record in records] == [
         {"noting": ["a question"]} if text.endswith("?") else {} for text in REPLIES
     ]
-    assert '3 of 5 replies are noted as "a question" (noting)\n' in summary_table({"noting": tally}, 80)
+    assert '3 of 5 replies have the warning "a question" (noting)\n' in summary_table({"noting": tally}, 80)
 
 
 def test_notes_of_an_earlier_run_stay_but_for_the_same_scorer() -> None:
@@ -103,8 +103,8 @@ def test_notes_survive_every_format(tmp_path: Path, name: str) -> None:
 def test_notes_in_words() -> None:
     counts = {"a": {"code": 1, "cut": 1200}, "b": {"cut": 1200}}
     assert noted(counts, 3000, "of A") == [
-        '1,200 of 3,000 replies of A are noted as "cut" (a, b)',
-        '1 of 3,000 replies of A is noted as "code" (a)',
+        '1,200 of 3,000 replies of A have the warning "cut" (a, b)',
+        '1 of 3,000 replies of A has the warning "code" (a)',
     ]
 
 
@@ -148,8 +148,8 @@ def test_the_command_says_what_was_noted(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("\n".join(lines) + "\n")
     ran = run("score", tmp_path / "a.jsonl", "-o", tmp_path / "out.csv")
     assert (ran.code, ran.err) == (0, "")
-    assert '2 of 6 replies are noted as "not English" (rejoinder)' in ran.out
-    assert '1 of 6 replies is noted as "code" (rejoinder)' in ran.out
+    assert '2 of 6 replies have the warning "not English" (rejoinder)' in ran.out
+    assert '1 of 6 replies has the warning "code" (rejoinder)' in ran.out
     table = run("score", tmp_path / "a.jsonl", "--format", "table").words
     assert "id response rejoinder notes " in table and " code" in table
     written = list(rejoinder.read(tmp_path / "out.csv"))
@@ -239,7 +239,7 @@ def test_a_study_counts_notes(run: Run, tmp_path: Path, out: str | None) -> None
     ran = run("study", tmp_path / "a.jsonl", "-s", "rejoinder", "--resamples", 100, *written)
     text = ran.out if out is None else (tmp_path / out).read_text(encoding="utf-8")
     text = html.unescape(text).replace('\\"', '"')
-    assert '7 of 120 replies are noted as "not English" (rejoinder).' in " ".join(text.split())
+    assert '7 of 120 replies have the warning "not English" (rejoinder).' in " ".join(text.split())
     assert ran.code == 0
 
 
