@@ -216,7 +216,7 @@ def _require_outputs(files: list[str], outs: list[Path], as_format: Format | Non
             try:
                 format_of(path)
             except UsageError as error:
-                raise UsageError(f"{error}; .html is a report") from error
+                raise UsageError(f"{error}, .html") from error
 
 
 def _tell_summary(summaries: Mapping[str, Summary], table: str, *, streaming: bool) -> None:

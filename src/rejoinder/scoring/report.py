@@ -243,7 +243,9 @@ class ScoreReport:
         periods = every[unit]
         if len({*periods.values()}) < 2:
             return None, []
-        means = [self._inside(replace(e, by=f"{key} by {unit}")) for e in self._means.estimates(f"{DATE}{key}", periods)]
+        means = [
+            self._inside(replace(e, by=f"{key} by {unit}")) for e in self._means.estimates(f"{DATE}{key}", periods)
+        ]
         caption = f"Mean score by {self._lead} for each {unit}; bands are 95 % intervals."
         led = [e for e in means if e.scorer == self._lead]
         chart = curve("over-time", led, xlabel=key, ylabel="mean score", caption=caption, x=date.fromisoformat)
