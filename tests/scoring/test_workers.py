@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import pickle
 import signal
@@ -15,6 +16,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from itertools import count, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,7 +61,7 @@ class InProcess:
         self.submitted += 1
         return self.submitted, pickle.dumps((job, part))
 
-    def result(self, ticket: tuple[int, bytes]) -> tuple[object, ...]:
+    def result(self, ticket: tuple[int, bytes]) -> Any:
         number, sent = ticket
         if number in self.lose:
             raise Lost("killed")
@@ -242,7 +244,7 @@ def test_processes_start_only_if_they_pay(
     clock = count(0, seconds)
     monkeypatch.setattr(module, "ProcessPool", pool)
     monkeypatch.setattr(module, "cores", lambda: cores)
-    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr("rejoinder.scoring.workers.time.monotonic", lambda: next(clock))
     records(Asked(("length",)), SAMPLE[:lines], Workers("auto"))
     assert started == [4] * starts
 
@@ -367,7 +369,7 @@ def cluster() -> Iterator[object]:
         include_dashboard=False,
         log_to_driver=False,
         object_store_memory=256 * 2**20,
-        logging_level="CRITICAL",
+        logging_level=logging.CRITICAL,
     )
     yield ray
     ray.shutdown()
