@@ -14,12 +14,14 @@ import datetime
 import os
 import platform
 import random
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from judge_speed import examples_of
 
@@ -51,12 +53,25 @@ def write_lines(path: Path, lines: int, seed: int) -> None:
     )
 
 
-def seconds(python: str, path: Path, *more: str) -> float:
-    """Return the wall time of one study."""
+class Took(NamedTuple):
+    """Seconds of a study.
+
+    Attributes:
+        wall: on the clock.
+        cpu: of all processors, in all processes.
+    """
+
+    wall: float
+    cpu: float
+
+
+def timed(python: str, path: Path, *more: str) -> Took:
+    """Return the seconds of one study."""
     call = [python, "-m", "rejoinder", "study", str(path), *(word for name in SCORERS for word in ("-s", name)), *more]
-    began = time.perf_counter()
+    began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([*call, "--json"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return time.perf_counter() - began
+    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Took(wall, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
 
 
 def main() -> None:
@@ -77,18 +92,18 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rated.jsonl"
         write_lines(path, options.lines, options.seed)
-        times = {name: float("inf") for name in calls}
+        times = dict.fromkeys(calls, Took(float("inf"), float("inf")))
         loads = [os.getloadavg()[0]]
         for _ in range(options.rounds):
             for name, (python, *more) in calls.items():
-                times[name] = min(times[name], seconds(python, path, *more))
+                times[name] = min(times[name], timed(python, path, *more))
             loads.append(os.getloadavg()[0])
+    earlier = times.get("earlier version")
     rows = [
-        f"| {name} | {took:.1f} | {took / times['one process']:.2f} | "
-        f"{took / times['earlier version']:.2f} |" if options.earlier else
-        f"| {name} | {took:.1f} | {took / times['one process']:.2f} | – |"
+        f"| {name} | {took.wall:.1f} | {took.cpu:.1f} | {took.wall / times['one process'].wall:.2f} | "
+        f"{f'{took.wall / earlier.wall:.2f}' if earlier else '–'} |"
         for name, took in times.items()
-    ]  # fmt: skip
+    ]
     text = _PAGE.format(
         command=" ".join(["python", "benchmarks/study_speed.py", *(["--earlier PYTHON"] if options.earlier else [])]),
         date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
@@ -114,8 +129,8 @@ Made by `{command}` on {date}: {cores} cores, {machine}, Python {python}, load a
 `rejoinder study` of {lines:,} rated lines, each with a context of its own, four turns and one reference, by {scorers}.
 The whole command is timed, from its start to its JSON; the best of {rounds} in turn.
 
-| | seconds | share of one process | share of the earlier version |
-| --- | ---: | ---: | ---: |
+| | seconds | CPU seconds | share of the time of one process | of the earlier version |
+| --- | ---: | ---: | ---: | ---: |
 {rows}
 
 Other programs ran on the machine if the load was above the number of cores; the ratio of one run is what to read.

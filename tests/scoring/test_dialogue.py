@@ -267,4 +267,6 @@ def test_a_note_of_half_the_turns_is_none_of_the_conversation() -> None:
             return replace(super().score_batch(examples), warnings=odd)
 
     assert scored(DialogueScorer(Odd()), [dialogue()]).warnings == {}
-    assert scored(DialogueScorer(Odd()), [replace(dialogue(), context=("hi", "g", *TURNS[2:-1]))]).warnings == {0: ("x",)}
+    assert scored(DialogueScorer(Odd()), [replace(dialogue(), context=("hi", "g", *TURNS[2:-1]))]).warnings == {
+        0: ("x",)
+    }

@@ -309,7 +309,7 @@ def _written(
 
 
 def _require_better(older: list[Path], summaries: list[Summary]) -> None:
-    """Raise where lines without a single score would replace older files."""
+    """Raise if lines without a single score would replace older files."""
     from rejoinder.errors import NothingScored
     from rejoinder.scoring.scoring import require_some
 

@@ -1,4 +1,4 @@
-"""The report of scored lines, made in one pass: mean scores, histograms, and the lowest lines with what moved them."""
+"""The report of scored lines, made in one pass: mean scores, histograms, and the lowest lines with explanations."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class QuotedLine(NamedTuple):
     Attributes:
         example: the line.
         values: its scores, by scorer.
-        intervals: their intervals, where there are any.
+        intervals: their intervals, if the scorer gives some.
         warnings: what to know before you trust the scores.
         worst: the worst turns of a conversation, in words.
-        moved: what moved the scores, in words.
+        moved: the explanations of the scores, in words.
         groups: its value in each column that the report has means by.
     """
 
@@ -125,7 +125,7 @@ class ScoreReport:
 
     @property
     def lines(self) -> list[QuotedLine]:
-        """The lowest lines by the first scorer, the lowest first, with what moved their scores."""
+        """The lowest lines by the first scorer, the lowest first, with the explanations of their scores."""
         lines = [line for *_, line in sorted(self._lowest, key=lambda item: (-item[0], -item[1]))]
         moved: list[dict[str, str]] = [{} for _ in lines]
         for name, summary in self._summaries.items():
