@@ -16,6 +16,8 @@ from typing import Any
 from rejoinder.example import Example
 from rejoinder.scoring.parts import Job, Lost, score_there
 
+_PATIENCE = 5.0  # seconds for a process to end
+
 
 class _Context(SpawnContext):
     """Starts processes, and remembers them."""
@@ -62,10 +64,11 @@ class ProcessPool:
         except BrokenProcessPool as error:
             if pool is not self._pool:
                 raise Lost from error  # it was told already
-            codes = [process.exitcode for process in self._context.started if process.exitcode not in (0, None)]
+            for process in self._context.started:  # the library ends those that are left
+                process.join(_PATIENCE)
+            killed = any(process.exitcode == -9 for process in self._context.started)
             self._start()
-            killed = -signal.SIGKILL in codes if hasattr(signal, "SIGKILL") else False
-            raise Lost("killed" if killed else f"exit {codes[0] if codes else '?'}") from error
+            raise Lost("killed" if killed else "crashed") from error
 
     def cancel(self, ticket: tuple[Future[Any], ProcessPoolExecutor]) -> None:
         """Leave out a part unless a process works on it."""
