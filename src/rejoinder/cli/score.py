@@ -77,7 +77,7 @@ AsFormat = Annotated[
 ]
 By = Annotated[
     list[str] | None,
-    typer.Option("--by", help="A column to show mean scores by in the report; repeat for more.", metavar="KEY"),
+    typer.Option("--by", help="A key of the lines: the report shows mean scores by it; repeat for more.", metavar="KEY"),
 ]
 Scale = Annotated[
     str | None,

@@ -108,30 +108,19 @@ class Job:
 class Engine(Protocol):
     """The processes that score parts."""
 
-    @property
-    def size(self) -> int:
-        """How many processes there are."""
-        ...
+    size: int
 
     def submit(self, job: Job, part: list[Example]) -> Any:
         """Send a part, and return a ticket for its result."""
-        ...
 
     def result(self, ticket: Any) -> tuple[Any, ...]:
-        """Wait for the result of `score_there`.
-
-        Raises:
-            Lost: the worker ended.
-        """
-        ...
+        """Wait for the result of `score_there`; raise `Lost` if the worker ended."""
 
     def cancel(self, ticket: Any) -> None:
         """Leave out a part that is not needed any more."""
-        ...
 
     def close(self, *, now: bool) -> None:
         """End the processes; `now` does not wait for what they do."""
-        ...
 
 
 class Lost(Exception):
