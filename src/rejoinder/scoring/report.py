@@ -183,8 +183,8 @@ class ScoreReport:
 
     def _inside(self, estimate: Estimate) -> Estimate:
         """Return a mean with its interval inside the scale of its scorer."""
-        scale = _scale(self._summaries[estimate.scorer].scorer)
-        return estimate.between(*scale) if scale else estimate
+        low, high = _ends(self._summaries[estimate.scorer].scorer)
+        return estimate.between(-math.inf if low is None else low, math.inf if high is None else high)
 
     def _layout(self, estimates: Sequence[Estimate], over_time: Chart | None) -> Layout:
         lead, charts = self._summaries[self._lead], [*filter(None, map(self._histogram, self._summaries))]
@@ -286,10 +286,15 @@ _UNITS: Mapping[str, Callable[[date], date]] = {
 }
 
 
+def _ends(scorer: Scorer) -> tuple[float | None, float | None]:
+    """Return the lowest and the highest possible score; None for an end that does not exist."""
+    inner = scorer.scorer if isinstance(scorer, DialogueScorer) else scorer
+    return getattr(inner, "scale", None) or inner.card.range
+
+
 def _scale(scorer: Scorer) -> tuple[float, float] | None:
     """Return the ends of a scorer's scale; None if it has none."""
-    inner = scorer.scorer if isinstance(scorer, DialogueScorer) else scorer
-    low, high = getattr(inner, "scale", None) or inner.card.range
+    low, high = _ends(scorer)
     return None if low is None or high is None or not low < high else (float(low), float(high))
 
 
