@@ -221,6 +221,10 @@ def test_the_command_writes_a_report(run: Run, tmp_path: Path) -> None:
     assert ran.code == 0 and "moved by" in page and "Mean score by k" in page
     assert len((tmp_path / "b.jsonl").read_text().splitlines()) == 9
     assert run("score", path, "--by", "k", "-o", tmp_path / "b.jsonl").code == 2
+    (tmp_path / "t.csv").write_text("question,answer,model,k\nhi,yes,A,1\nhi,no,B,2\n")
+    assert run("score", tmp_path / "t.csv", "-s", "length", "--by", "model", "-o", tmp_path / "t.html").code == 0
+    page = (tmp_path / "t.html").read_text()
+    assert "Mean score by model" in page and "No line has" not in page
     assert run("score", path, "-o", tmp_path / "none" / "a.html").code == 7
     (tmp_path / "c.jsonl").write_text('{"response": "ja, ich habe zwei hunde und eine katze zu hause"}\n')
     before = (tmp_path / "a.html").read_bytes()

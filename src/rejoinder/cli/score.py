@@ -77,7 +77,9 @@ AsFormat = Annotated[
 ]
 By = Annotated[
     list[str] | None,
-    typer.Option("--by", help="A key of the lines: the report shows mean scores by it; repeat for more.", metavar="KEY"),
+    typer.Option(
+        "--by", help="A key of the lines: the report shows mean scores by it; repeat for more.", metavar="KEY"
+    ),
 ]
 Scale = Annotated[
     str | None,
@@ -163,9 +165,7 @@ def command(
         progress("scoring", streaming=streaming) as advance,
         workers(count, ray) as pool,
     ):
-        reading = how(
-            columns, input_format, turns, [*(scorers or []), *(f"column:{key}" for key in by or [])], scale=scale
-        )
+        reading = how(columns, input_format, turns, scorers, scale=scale)
         reading["rows"] = any(_is_table(path, as_format) for path in outs or [Path("-")])
         lines = score_lines(
             _read(files, parts, level, report_error, reading),

@@ -15,6 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rejoinder.data.columns import ALIASES, field_of
 from rejoinder.data.values import under
 from rejoinder.estimates import Estimate
 from rejoinder.example import Example
@@ -299,10 +300,11 @@ def _scale(scorer: Scorer) -> tuple[float, float] | None:
 
 
 def _group(example: Example, by: str) -> str:
-    """Return what a line has in a column, as text."""
+    """Return what a line has in a column, as text; a column that was read as a field has the value of the field."""
     value: Any = example.system if by == "system" else under(example.extra, by)
-    if value is None and by != "system":
-        value = getattr(example, by, None)
+    if value is None:
+        later = "system" if by.lower() in ALIASES["system"][1].split() else ""
+        value = getattr(example, field_of(by) or later, None)
     if value is None or value == "":
         return _NO_VALUE
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
