@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from rejoinder.analysis.train import train
     from rejoinder.annotation.collected import load_study
     from rejoinder.annotation.study import annotate
-    from rejoinder.auditing.attack import Attack
-    from rejoinder.auditing.listing import listing
+    from rejoinder.auditing.attack import Attack, listing
     from rejoinder.auditing.run import audit
     from rejoinder.data.read import examples_of, pairs_of, read, read_pairs
     from rejoinder.data.summary import describe
@@ -49,7 +48,7 @@ _MODULES = {
     "analysis.train": "train",
     "annotation.collected": "load_study",
     "annotation.study": "annotate",
-    "auditing.attack": "Attack",
+    "auditing.attack": "Attack listing",
     "auditing.run": "audit",
     "data.read": "examples_of pairs_of read read_pairs",
     "data.summary": "describe",
@@ -65,13 +64,13 @@ _MODULES = {
     "meta.estimate": "estimate",
     "meta.next_lines": "next_lines",
     "meta.ratings": "ratings",
-    "report.cards": "listing show",
-    "report.doctor": "doctor",
     "responder": "Answer Reply Request Responder answer request",
     "responders.decoding": "Decoding",
     "responders.pretrain": "pretrain",
     "scorer": "Card Encoder Explanation Scorer Scores metric",
+    "scoring.cards": "show",
     "scoring.catalog": "cards explain load_responder load_scorer score",
+    "scoring.doctor": "doctor",
     "scoring.replies": "contexts_of respond",
     "scoring.scoring": "score_stream",
     "scoring.selftalk": "selftalk",
