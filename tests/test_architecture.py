@@ -8,26 +8,24 @@ import io
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import rejoinder
 from architecture import BASE, CEILING, DESIGN, DOORS, REWRITTEN, SOURCE, TODAY, lines_of, package_of, packages
+from rejoinder import estimates
+from rejoinder.analysis.analyses import ANALYSES
+from rejoinder.analysis.scored import ScoredSet
+from rejoinder.estimates import Estimate
 from rejoinder.example import Example
-from rejoinder.meta import findings
-from rejoinder.meta.scored_set import ScoredSet
-from rejoinder.documents import study_tables
-from rejoinder.documents.cells import measured
-from rejoinder.documents.data import csv_text
-from rejoinder.documents.document import Cell, Table
-from rejoinder.documents.html import html
-from rejoinder.documents.latex import latex
-from rejoinder.documents.markdown import markdown
-from rejoinder.documents.study import study
-from rejoinder.stats.figure import Figure
+from rejoinder.report.files import csv_text
+from rejoinder.report.html import html
+from rejoinder.report.latex import latex
+from rejoinder.report.markdown import markdown
+from rejoinder.report.tables import Column, Table, pivot
 
 LONGEST_FILE = 600
 LONGEST_FUNCTION = 80
@@ -166,43 +164,29 @@ def test_public_names_are_sorted_and_load() -> None:
         _ = rejoinder.bleu
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vowels(Figure):
+def vowels(scored: ScoredSet) -> list[Estimate]:
     """An analysis that nobody needs: the share of responses that begin with a vowel."""
-
-
-def vowels_of(scored: ScoredSet) -> Vowels:
     begins = [one.response[:1].lower() in "aeiou" for one in scored.rated.examples]
-    return Vowels(value=sum(begins) / len(begins), n=len(begins), method="counted")
+    rows = np.arange(len(begins))
+    return [Estimate(**scored.about("raters", rows, statistic="share of vowels", value=sum(begins) / len(begins)))]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FindingsWithVowels(findings.Findings):
-    """The table of analyses with one line more."""
-
-    vowels: Vowels = findings.by(vowels_of)
+def vowels_table(estimates: list[Estimate]) -> Table | None:
+    return pivot(estimates, "scorer", [Column("begins with a vowel", {"statistic": "share of vowels"})], title="Vowels")
 
 
-def vowels_table(found: findings.Findings) -> Table:
-    assert isinstance(found, FindingsWithVowels)
-    return Table("Vowels", "", ("what", "share"), ((Cell("begins with a vowel"), measured(found.vowels)),))
-
-
-def test_an_analysis_is_its_file_its_section_and_two_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A function of a set and its line in one table; a table for readers and its line in another."""
-    monkeypatch.setattr(findings, "Findings", FindingsWithVowels)
-    monkeypatch.setattr(study_tables, "ANALYSES", (*study_tables.ANALYSES, vowels_table))
+def test_an_analysis_is_a_function_its_table_and_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimates, "STATISTICS", estimates.STATISTICS | {"share of vowels"})
     lines = [
         Example((f"context {n // 2}",), text, id=f"{dataset}-{n}", dataset=dataset, quality={"overall": float(n % 5)})
         for dataset, texts in (("one", ["oh", "no", "is it", "so"]), ("two", ["hm", "he", "a b", "me"]))
         for n, text in enumerate(texts)
     ]
-    found = rejoinder.full_study(lines, ["length"], resamples=0)
-    told = {one["dataset"]: one["vowels"]["value"] for one in found.to_dict()["findings"]}
-    assert told == {"one": 0.5, "two": 0.25, "pooled": 0.375}
-    document = study(found)
+    results = rejoinder.study(lines, ["length"], resamples=0, analyses=[*ANALYSES, (vowels, vowels_table)])
+    expected = {"one": 0.5, "two": 0.25, "pooled": 0.375}
+    assert {row.dataset: row.value for row in results.pick(statistic="share of vowels")} == expected
     for render in (html, markdown, latex):
-        page = render(document)
-        assert page.count("begins with a vowel") == 3 and "0.375" in page
-    rows = [row for row in csv.DictReader(io.StringIO(csv_text(document))) if row["statistic"] == "vowels"]
-    assert {row["dataset"]: float(row["value"]) for row in rows} == told
+        page = render(results, "")
+        assert page.count("begins with a vowel") == 2 and "0.50" in page
+    rows = [row for row in csv.DictReader(io.StringIO(csv_text(results))) if row["statistic"] == "share of vowels"]
+    assert {row["dataset"]: float(row["value"]) for row in rows} == expected

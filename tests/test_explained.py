@@ -15,8 +15,6 @@ import rejoinder
 from conftest import Run
 from rejoinder.example import Example
 from rejoinder.registry import Entry
-from rejoinder.documents.html import html
-from rejoinder.documents.study import study
 from rejoinder.scorer import Card, Explanation, Scorer, Scores
 from rejoinder.scoring.catalog import SCORERS
 
@@ -138,18 +136,3 @@ def test_a_key_of_the_users_own_stays(run: Run, tmp_path: Path) -> None:
     mine = run("score", path, "-s", "telling", "--explain").records[0]
     assert mine["input_explained"] == "twice" and list(mine["explained"]) == ["telling"]
     assert run("score", path, "-s", "length", "--format", "csv").out.splitlines()[0].count("explained.x.y") == 1
-
-
-def test_the_cases_of_a_study_say_what_moved_their_scores() -> None:
-    rated = [
-        Example(("x",), " ".join("abcdefgh"[: 1 + row % 8]), id=str(row), quality={"overall": float(1 + row % 5)})
-        for row in range(40)
-    ]
-    found = rejoinder.full_study(rated, ["telling", "length"], resamples=0)
-    cases = {name: [one for one in found.sets[0].cases if one.scorer == name] for name in ("telling", "length")}
-    assert all(one.explained and one.explained.score == one.score for one in cases["telling"]) and cases["telling"]
-    assert all(one.explained is None for one in cases["length"]) and cases["length"]
-    page = html(study(found))
-    assert page.count("moved from 2.00 by specificity") == len(cases["telling"])
-    (first, *_) = found.to_dict()["findings"][0]["cases"]
-    assert first["explained"] is None or set(first["explained"]) == {"base", "moved"}

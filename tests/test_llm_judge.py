@@ -14,9 +14,6 @@ import pytest
 import rejoinder
 from conftest import PROJECT, Run
 from loopback import serving
-from rejoinder.example import OVERALL
-from rejoinder.humans.ceiling import people_of
-from rejoinder.data.rated import rated_sets, ratings_of
 from rejoinder.llm import spent
 from simulated_judge import LENGTH_BIAS, OWN_NOISE, Judge, sample, worth, write_rated
 from test_docs import blocks, lay_out
@@ -80,11 +77,10 @@ def test_what_was_put_in_is_found(asked: Asked, place: Path, monkeypatch: pytest
 
     truth = np.array([worth(line) for line in sample()])
     found = rejoinder.study(rated, [judge, "length"], resamples=100)
-    (own,) = rated_sets(rated, ratings_of(rated, OVERALL), OVERALL).sets
-    ceiling = people_of(own, 0).ceiling.value
+    ceiling = found.one(statistic="ceiling of pearson").value
     ratings = [np.mean([one.value for one in line.ratings]) for line in rated]
     assert ceiling == pytest.approx(np.corrcoef(truth, ratings)[0, 1], abs=0.03)
-    row = next(row for row in found.agreements if (row.scorer, row.statistic) == ("known", "pearson"))
+    row = found.one(scorer="known", statistic="pearson", level="turn")
     assert row.value / ceiling == pytest.approx(np.corrcoef(truth, scores.values)[0, 1], abs=0.03)
 
     estimated = rejoinder.estimate("replies.jsonl", judge, rated="few.jsonl").systems[0]

@@ -231,3 +231,16 @@ def test_one_data_set_and_other_dimensions_are_refused() -> None:
         left_out_scores(sets({"one": 40}))
     with pytest.raises(UsageError, match="judges are fitted on overall ratings"):
         left_out_scores(sets(), dimension="relevance")
+
+
+def test_the_judge_is_a_scorer_of_the_study(learner: AnyLearner) -> None:
+    results = rejoinder.study(sets({"one": 140, "two": 150}), ["length"], leave_one_out=learner, resamples=20)
+    judge = results.one(dataset="one", scorer=LEFT_OUT, statistic="pearson", level="turn", group="")
+    same = results.one(dataset="one", scorer=SAME_SET, statistic="pearson", group="")
+    gain = results.one(dataset="one", scorer=SAME_SET, statistic="difference of pearson")
+    assert judge.n == same.n == gain.n == 140 and gain.value == pytest.approx(same.value - judge.value)
+    assert results.about.scorers[LEFT_OUT]["asked"] and SAME_SET not in results.about.scorers
+    common = results.pick(scorer=(LEFT_OUT, SAME_SET), group=SAME_LINES["group"])
+    assert len(common) == 2 and {row.n for row in common} == {290}
+    assert "One data set left out" in [section.title for section in results.layout.sections]
+    assert any("a difference of" in sentence for sentence in results.answer)

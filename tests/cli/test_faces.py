@@ -14,9 +14,9 @@ import pytest
 import rejoinder
 from rejoinder.cli import COMMANDS
 
-# What a command calls where that has another name: files of any length go through `score_stream`, ratings with all that
-# a page shows through `full_study`, and `list` would hide Python's own.
-FACES = {"score": "score_stream", "study": "full_study", "list": "listing", "inspect": "describe"}
+# What a command calls if that has another name: files of any length go through `score_stream`, and `list` would hide
+# Python's own.
+FACES = {"score": "score_stream", "list": "listing", "inspect": "describe"}
 LONGEST = 80
 
 

@@ -1,4 +1,4 @@
-"""`study` and `train` on the command line: against people, and from ratings to a judge."""
+"""`study` and `train` on the command line."""
 
 from __future__ import annotations
 
@@ -20,46 +20,77 @@ def pearson_of(scores: rejoinder.Scores, examples: list[rejoinder.Example]) -> f
     return float(np.corrcoef(scores.values[scores.scored], ratings[scores.scored])[0, 1])
 
 
-def test_study_says_what_it_found(run: Run) -> None:
-    ran = run("study", "@dstc7", "-s", "bleu-4", "-s", "length", "--resamples", "100", "--all")
+def test_the_terminal_shows_the_answer_and_one_table(run: Run, tmp_path: Path) -> None:
+    call = ("study", few("@dstc7", 100, tmp_path), "-s", "bleu-4", "-s", "length", "--resamples", "100")
+    ran = run(*call)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("bleu-4 is not shown to agree with people: Pearson 0.04 ")
-    assert "dstc7, turn level" in ran.out and "dstc7, system level" in ran.out
-    assert "400 lines, 400 of them rated and used" in ran.out
-    assert "100 resamples of contexts, seed 0" in " ".join(ran.out.split())
+    assert ran.out.startswith("bleu-4 shows no significant agreement with human ratings: Pearson ")
+    assert ran.out.count("───") and "raters: ceiling" in ran.out and "length (baseline)" in ran.out
+    assert "100 lines, 100 of them rated and used" in ran.out and "Kendall" not in ran.out
+    every = run(*call, "--all").out
+    assert every.startswith(ran.out.partition("More:")[0].rstrip()) and "Kendall" in every
+    assert "dstc7, turn level" in every and "dstc7, system level" in every
 
 
-def test_study_for_machines(run: Run, tmp_path: Path) -> None:
+def test_json_is_the_flat_list(run: Run, tmp_path: Path) -> None:
     dstc7, conture = few("@dstc7", 100, tmp_path), few("@conture", 40, tmp_path)
     ran = run("study", dstc7, conture, "-s", "rouge-l", "-s", "length", "--json", "--resamples", "100", "--seed", "3")
     assert ran.code == 0
     result = json.loads(ran.out)
-    assert result["version"] == 1 and set(result["signature"]) == {"rouge-l", "length"}
-    assert result["signature"]["length"]["scorer"] == "length"
-    wanted = {"dataset", "scorer", "level", "statistic", "n", "value", "low", "high", "p", "method", "seed"}
-    assert all(wanted <= set(one) and one["seed"] == 3 for one in result["results"])
+    assert result["version"] == 2 and result["command"] == "study" and result["options"]["seed"] == 3
+    assert result["signature"]["length"]["scorer"] == "length" and result["scorers"]["rouge-l"]["kind"] == "metric"
+    assert {name for name, about in result["scorers"].items() if about["asked"]} == {"rouge-l", "length"}
+    assert all(row["seed"] in (3, None) for row in result["results"])
+
+    def row(**labels: str) -> dict[str, Any]:
+        labels = {"level": "turn", "group": "", **labels}
+        (found,) = (row for row in result["results"] if labels.items() <= row.items())
+        return found
+
     examples = list(rejoinder.read(dstc7))
-    expected = pearson_of(rejoinder.score(examples, "length"), examples)
-    (found,) = (
-        one
-        for one in result["results"]
-        if (one["dataset"], one["scorer"], one["level"], one["statistic"]) == ("dstc7", "length", "turn", "pearson")
-    )
-    assert found["value"] == pytest.approx(expected, abs=1e-6) and found["n"] == 100
-    assert found["low"] <= found["value"] <= found["high"] and 0 < found["p"] <= 1
-    (unscored,) = (
-        one
-        for one in result["results"]
-        if (one["dataset"], one["scorer"], one["level"], one["statistic"])
-        == ("conture_turn", "rouge-l", "turn", "pearson")
-    )
-    assert unscored["value"] is None and unscored["reason"] and unscored["n"] == 0
+    found = row(dataset="dstc7", scorer="length", statistic="pearson")
+    assert found["value"] == pytest.approx(pearson_of(rejoinder.score(examples, "length"), examples), abs=1e-6)
+    assert found["n"] == 100 and found["low"] <= found["value"] <= found["high"] and 0 < found["p"] <= 1
+    unscored = row(dataset="conture_turn", scorer="rouge-l", statistic="pearson")
+    assert unscored["value"] is None and "no reference" in unscored["reason"] and unscored["n"] == 0
+    assert result["cases"][0]["why"] and {"dataset", "scorer", "id", "rating", "score"} <= result["cases"][0].keys()
+    assert {about["dataset"]: about["rated"] for about in result["data"]} == {"dstc7": 100, "conture_turn": 40}
 
 
 def test_the_same_study_twice_is_the_same(run: Run, tmp_path: Path) -> None:
     arguments = ("study", few("@dstc7", 60, tmp_path), "-s", "length", "--json", "--resamples", "100")
     first = run(*arguments).out
     assert run(*arguments).out == first != run(*arguments, "--seed", "1").out
+
+
+def test_every_format_has_the_answer_and_figures_are_drawn(run: Run, tmp_path: Path) -> None:
+    lines = few("@dstc7", 60, tmp_path)
+    paths = [tmp_path / f"report.{suffix}" for suffix in ("html", "md", "tex", "csv", "json")]
+    outs = [word for path in paths for word in ("-o", path)]
+    ran = run("study", lines, "-s", "rejoinder", "-s", "length", "--resamples", 100, *outs, "--figures", tmp_path / "charts")
+    assert ran.code == 0, ran.err
+    headline = ran.out.splitlines()[0]
+    for path in paths[:2]:
+        text = unescape(path.read_text(encoding="utf-8")).replace("\\", "").replace("\u00a0", " ")
+        assert headline in text and "Differences between scorers" in text and "Where scorers and raters differ" in text
+    assert "booktabs" in paths[2].read_text(encoding="utf-8") and paths[3].read_text().count("\n") > 50
+    names = {path.name for path in (tmp_path / "charts").iterdir()}
+    assert {"study-scorers.svg", "study-scorers.png", "study-scorers.pdf"} <= names
+
+
+def test_a_place_that_cannot_take_the_study_is_refused_before_any_work(run: Run, tmp_path: Path) -> None:
+    for place, code in (("a.pdf", 2), ("gone/a.html", 7)):
+        assert run("study", tmp_path / "no.jsonl", "-o", tmp_path / place).code == code
+
+
+def test_options_of_ratings_are_refused_for_pairs(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    records = [{"id": n, "context": ["a"], "responses": ["b " * n, "c"], "preferred": n % 2} for n in range(1, 12)]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert run("study", path, "-s", "length", "--resamples", "100").code == 0
+    for option in (("--dimension", "wit"), ("--drop-copies",), ("--leave-one-out",), ("--scale", "1,5")):
+        refusal = run("study", path, "-s", "length", *option)
+        assert refusal.code == 2 and option[0] in refusal.err and f"{path}:1 is a pair" in refusal.err
 
 
 def test_responses_that_copy_a_reference_can_be_left_out(run: Run, tmp_path: Path) -> None:
@@ -79,7 +110,7 @@ def test_responses_that_copy_a_reference_can_be_left_out(run: Run, tmp_path: Pat
     dropped = json.loads(run("study", path, "-s", "length", "--json", "--resamples", "100", "--drop-copies").out)
     assert kept["counts"] == {"examples": 8, "rated": 8, "copies": 1}
     assert dropped["counts"] == {"examples": 8, "rated": 7, "copies": 1} and dropped["options"]["drop_copies"]
-    assert {one["n"] for one in dropped["results"] if one["level"] == "turn"} == {7}
+    assert {one["n"] for one in dropped["results"] if one["statistic"] == "pearson"} == {7}
 
 
 def test_a_study_that_cannot_be(run: Run, tmp_path: Path) -> None:
@@ -212,12 +243,14 @@ def test_too_little_to_learn_from(run: Run, tmp_path: Path) -> None:
     assert (ran.code, ran.out) == (4, "") and ran.err.startswith(f"rejoinder: {tmp_path}/b.csv: no such file. ")
 
 
-def test_the_call_on_the_page_reads_the_file_as_this_one_did(run: Run, tmp_path: Path) -> None:
+def test_the_page_prints_the_command_line(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, page = tmp_path / "odd.csv", tmp_path / "page.html"
     rows = [f"what {number}?,{'yes ' * (1 + number % 5)},{1 + number % 5}" for number in range(40)]
     path.write_text("\n".join(["asked so,told so,liked", *rows, "and this?,no,9", ""]), encoding="utf-8")
     given = ("--map", "context=asked so,response=told so,rating=liked", "--scale", "1,5", "--on-error", "skip")
-    done = run("study", path, "-s", "length", *given, "--resamples", "100", "-o", page)
+    call = ("study", path, "-s", "length", *given, "--resamples", "100", "-o", page)
+    monkeypatch.setattr("sys.argv", ["rejoinder", *map(str, call)])
+    done = run(*call)
     assert done.code == 0, done.err
     text = unescape(page.read_text(encoding="utf-8"))
-    assert "--map 'context=asked so,response=told so,rating=liked' --on-error skip" in text
+    assert "--map 'context=asked so,response=told so,rating=liked' --scale 1,5 --on-error skip" in text

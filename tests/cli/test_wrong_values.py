@@ -107,7 +107,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         "resamples is 'x', expected a whole number from 0 to 100,000",
     ),
     "resamples too many": (
-        lambda: rejoinder.full_study(RATED, ["length"], resamples=10**11),
+        lambda: rejoinder.study(RATED, ["length"], resamples=10**11),
         "resamples is 100000000000, expected a whole number from 0 to 100,000",
     ),
     "resamples a fraction": (

@@ -10,7 +10,6 @@ import pytest
 
 from rejoinder.errors import DataError
 from rejoinder.example import Example, Rating
-from rejoinder.humans.ceiling import people_of
 from rejoinder.data.rated import NO_SYSTEM, POOLED, RatedSets, rated_sets, ratings_of
 
 
@@ -92,9 +91,3 @@ def test_single_ratings_are_a_table_with_gaps() -> None:
     assert some.ratings.tolist() == [3, 3] and some.scale == (1.0, 5.0), (
         "who states no scale lies inside the one stated"
     )
-
-
-def test_nobody_knows_how_far_the_people_of_a_pool_agree() -> None:
-    pool = sets_of([line(1, "one", (1, 5)), line(2, "two", (1, 5))]).pool
-    assert pool is not None
-    assert people_of(pool, 0).reason == "data sets have raters and scales of their own; see each"

@@ -20,8 +20,7 @@ from rejoinder.example import Example
 from rejoinder.judges import KINDS, LEARNERS, load_learner
 from rejoinder.judges.learner import Choices, Rows
 from rejoinder.judges.train import train_judge
-from rejoinder.meta import full_study
-from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_scores
+from rejoinder.analysis.leave_one_out import LEFT_OUT, SAME_SET, left_out_scores
 from rejoinder.registry import Entry
 from rejoinder.scorer import Advance, Card, FloatArray, Scores
 from rejoinder.scoring.catalog import load_scorer
@@ -232,13 +231,14 @@ def test_data_sets_are_left_out_one_by_one() -> None:
         own = [place for place, example in enumerate(examples) if example.dataset == dataset]
         judge = train_judge(rest, "stump").judge
         np.testing.assert_array_equal(
-            scores[UNSEEN].values[own], judge.score_batch([examples[row] for row in own]).values
+            scores[LEFT_OUT].values[own], judge.score_batch([examples[row] for row in own]).values
         )
-    found = full_study(examples, ["length"], leave_one_out="stump", resamples=0)
-    assert found.left_out is not None and [one.dataset for one in found.left_out.sets] == ["one", "two"]
-    assert found.left_out.mean.spearman.unseen.value > 0.7
-    assert found.study.signatures[UNSEEN].fields["learner"] == "stump"
-    assert SEEN in {row.scorer for row in found.nearness}
+    found = rejoinder.study(examples, ["length"], leave_one_out="stump", resamples=0)
+    rows = found.pick(scorer=SAME_SET, statistic="spearman", group="")
+    assert [row.dataset for row in rows] == ["one", "two", "mean over data sets"]
+    assert found.one(dataset="mean over data sets", scorer=LEFT_OUT, statistic="spearman").value > 0.7
+    assert found.about.scorers[LEFT_OUT]["signature"]["learner"] == "stump"
+    assert found.pick(scorer=SAME_SET, group="lines that all score")
 
 
 def test_its_judge_comes_back_from_its_folder(tmp_path: Path) -> None:

@@ -245,7 +245,8 @@ def test_a_study_counts_notes(run: Run, tmp_path: Path, out: str | None) -> None
 
 def test_a_study_has_its_notes_by_scorer() -> None:
     found = rejoinder.study(foreign(7), ["rejoinder", "length"], resamples=10).to_dict()
-    assert found["notes"]["rejoinder"]["not English"] == 7 and found["notes"]["length"] == {}
+    counts = {name: found["scorers"][name]["warnings"] for name in ("rejoinder", "length")}
+    assert counts["rejoinder"]["not English"] == 7 and counts["length"] == {}
 
 
 def share_of_notes(lines: Sequence[Example], *kinds: str) -> float:

@@ -78,8 +78,8 @@ def test_it_says_of_which_reply_it_did_not_read_the_end(folder: Path, llama: Pat
 def test_a_study_of_what_it_was_fitted_on_says_so(folder: Path, llama: Path) -> None:
     assert fitted_on([f"plus:{llama}"], ["one", "other"]) == {plus.NAME: ["one"]}
     lines = rated("one", 40)
-    found = rejoinder.full_study(lines, [f"plus:{llama}", "length"], resamples=0)
-    assert found.fitted == {plus.NAME: ["one"]} and plus.NAME in found.asked
+    about = rejoinder.study(lines, [f"plus:{llama}", "length"], resamples=0).about.scorers[plus.NAME]
+    assert about["fitted_on"] == ["one"] and about["asked"]
     assert list(rejoinder.audit(lines, f"plus:{llama}", families=["empty"], limit=5).fitted) == ["one"]
 
 

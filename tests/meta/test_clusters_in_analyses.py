@@ -48,7 +48,7 @@ def test_intervals_of_a_study_miss_no_correlation_about_as_often_as_they_say() -
     for _ in range(30):
         lines = of_references(rng)
         found = rejoinder.study(lines, given(lines), resamples=100)
-        (row,) = (row for row in found.agreements if row.statistic == "pearson")
+        row = found.one(scorer="given", statistic="pearson", level="turn")
         assert row.contexts == REFERENCES
         missed += not row.low <= 0 <= row.high
     assert missed <= 4, "one or two are expected; with each line as a cluster of its own ten"
@@ -120,25 +120,3 @@ def test_rows_given_twice_change_nothing(tmp_path: Path, times: Callable[[str], 
     again = list(rejoinder.read(table(tmp_path / "again.csv", times), note=said.append))
     assert [line.ratings for line in once] == [line.ratings for line in again]
     assert any("80" in line for line in said)
-
-
-def test_the_first_rating_of_a_person_counts() -> None:
-    first = [
-        Example(
-            (prompt,),
-            answer,
-            id=str(n),
-            ratings=(rejoinder.Rating(n % 5, rater="ann"), rejoinder.Rating(n % 3, rater="bob")),
-        )
-        for n, (prompt, answer) in enumerate(TEXTS)
-    ]
-    twice = [
-        Example(line.context, line.response, id=line.id, ratings=(*line.ratings, rejoinder.Rating(4, rater="ann")))
-        for line in first
-    ]
-    assert [line.rating() for line in twice] == [line.rating() for line in first]
-    assert all(len(line.ratings) == 3 for line in twice), "nothing is lost"
-    one, other = (rejoinder.full_study(lines, ["length"], resamples=50).sets[0].people for lines in (first, twice))
-    assert one == other and one.ratings == 80
-    unnamed = Example((), "x", ratings=(rejoinder.Rating(1), rejoinder.Rating(5)))
-    assert unnamed.rating() == 3, "nobody is named, so these may be two people"

@@ -16,7 +16,7 @@ from conftest import Run
 from judges_of_domain import DOMAIN, NarrowJudge, replies
 from rejoinder.example import Choice, Example, Pair
 from rejoinder.integrations.pytest_plugin import assert_reply_quality
-from rejoinder.meta import compare, full_study, study_pairs
+from rejoinder.meta import compare, study_pairs
 from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.meta.preference_results import PairStudy, Preference
 from rejoinder.meta.quality import quality
@@ -24,7 +24,6 @@ from rejoinder.meta.quality_answer import answer
 from rejoinder.documents.compare import comparison
 from rejoinder.documents.html import html
 from rejoinder.documents.preferences import preferences
-from rejoinder.documents.study import study as study_document
 from rejoinder.documents.terminal import terminal
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Scores, Signature, run
 
@@ -230,90 +229,8 @@ def test_pytest_fails_on_replies_out_of_domain(unsure: Literal["fail", "warn"]) 
         assert_reply_quality(replies(HIGH, 40), at_least=1, scorer=NarrowJudge(), unsure=unsure)
 
 
-# study of ratings
-
-
-def rated(outside: int, dataset: str = "") -> list[Example]:
-    """80 rated replies with numbers near the ratings, of two systems."""
-    rng = np.random.default_rng(0)
-    ratings = rng.uniform(1, 5, 80)
-    values = np.clip(ratings + rng.normal(0, 0.3, 80), 0, 10)
-    return [
-        replace(
-            one,
-            id=f"{dataset}{place}",
-            context=(f"{dataset} {place}",),
-            dataset=dataset,
-            system="xy"[place % 2],
-            quality={"overall": float(ratings[place])},
-            scales={"overall": (1.0, 5.0)},
-        )
-        for place, one in enumerate(replies([f"{value:.4f}" for value in values], outside))
-    ]
-
-
-def test_a_study_has_no_verdict_on_replies_out_of_domain() -> None:
-    found = full_study(rated(9), [NarrowJudge()], resamples=200)
-    assert found.verdicts["narrow"] == "out of domain"
-    assert "9 of 80 replies" in found.answer[0] and "rejoinder fit" in found.answer[0]
-    assert found.answer[1] == FACTS_NOT_CHECKED
-    said = " ".join(found.answer)
-    assert "agrees with people" not in said and "would show it" not in said
-    document = study_document(found)
-    shown = terminal(document, 200)
-    assert "out of domain" in shown and "  yes" not in shown
-    assert not any("narrow" in figure.what for figure in document.keys)
-    assert not any(">narrow<" in drawing for drawing in _drawings(html(document)))
-    (row,) = [one for one in found.sets[0].standings if one.scorer == "narrow"]
-    assert row.pooled.value > 0.9 and row.cluster == 0
-    assert "narrow" not in {name for one in found.sets[0].contrasts for name in (one.first, one.second)}
-
-
 def _drawings(page: str) -> list[str]:
     return re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL)
-
-
-def test_a_study_judges_where_at_most_a_tenth_is_out_of_domain() -> None:
-    found = full_study(rated(8), [NarrowJudge()], resamples=200)
-    assert found.verdicts["narrow"] == "agrees"
-    assert found.answer[0].startswith("narrow agrees with people") and found.answer[1] == FACTS_NOT_CHECKED
-
-
-def test_a_study_names_the_scorer_that_can_judge_and_says_that_the_other_cannot() -> None:
-    wide = NarrowJudge("wide", domain="", unread=())
-    found = full_study(rated(80), [NarrowJudge(), wide], resamples=200)
-    assert found.verdicts == {**found.verdicts, "narrow": "out of domain", "wide": "agrees"}
-    assert found.answer[0].startswith("wide agrees with people") and found.answer[1] == f"narrow: {FACTS_NOT_CHECKED}"
-    assert "80 of 80 replies" in found.answer[2]
-    assert sum("out of its domain" in sentence for sentence in found.answer) == 1
-    with_baseline = full_study(rated(80), [NarrowJudge(), "length"], resamples=200)
-    assert "80 of 80 replies" in with_baseline.answer[0]
-
-
-def test_a_study_of_several_sets_judges_each_by_its_own_share() -> None:
-    few = full_study([*rated(0, "a"), *rated(0, "b"), *rated(12, "c")], [NarrowJudge()], resamples=200)
-    assert [one.standings[0].verdict for one in few.sets] == ["agrees", "agrees", "out of domain"]
-    assert few.verdicts["narrow"] == "agrees" and any("includes c," in sentence for sentence in few.answer)
-    many = full_study([*rated(0, "a"), *rated(80, "b")], [NarrowJudge()], resamples=200)
-    assert many.verdicts["narrow"] == "out of domain" and "80 of 160 replies" in many.answer[0]
-    assert not any(one.scorer == "narrow" for one in many.nearness)
-
-
-def test_a_mean_over_sets_counts_the_share_of_each_set_alike() -> None:
-    small = rated(80, "a")[:7]  # 7 of 87 lines, and half of the mean
-    found = full_study([*small, *rated(0, "b")], [NarrowJudge()], resamples=200)
-    assert found.verdicts["narrow"] == "out of domain" and "50 % of them" in found.answer[0]
-    assert not any("narrow agrees" in sentence or "includes a" in sentence for sentence in found.answer)
-    assert not any("narrow" in figure.what for figure in study_document(found).keys)
-
-
-def test_a_study_of_given_scores_goes_by_their_notes() -> None:
-    lines = rated(40)
-    scores = run(NarrowJudge(), lines)
-    values = np.where([row in scores.warnings for row in range(80)], np.nan, scores.values)
-    withheld = replace(scores, values=values, reasons=dict.fromkeys(scores.warnings, OUT_OF_DOMAIN))
-    for given in (scores, withheld):
-        assert full_study(lines, {"narrow": given}, resamples=50).verdicts["narrow"] == "out of domain"
 
 
 # study of preference pairs

@@ -167,7 +167,7 @@ def test_lines_written_are_read_by_the_others(tmp_path: Path) -> None:
     rejoinder.write(found.lines, tmp_path / "one.jsonl")
     again = list(rejoinder.read(tmp_path / "one.jsonl"))
     assert [line.rating() for line in again] == [line.quality["overall"] for line in found.lines]
-    assert rejoinder.study(again, ["length"], resamples=0).agreements[0].n == 60
+    assert rejoinder.study(again, ["length"], resamples=0).estimates[0].n == 60
 
 
 def test_lines_that_are_not_sure_have_no_rating_and_keep_theirs_aside() -> None:

@@ -133,9 +133,8 @@ def test_a_study_says_which_rated_lines_have_no_score(run: Run, tmp_path: Path) 
         out = run("study", tmp_path / "de.csv", "-s", "column:gpt", "-s", "length", "--resamples", "100", *every).out
         assert f"3 of 7 rated lines without {said}" in " ".join(out.split())
     found = json.loads(run("study", tmp_path / "de.csv", "-s", "column:gpt", "--json", "--resamples", "100").out)
-    assert found["unscored"] == {
-        "column:gpt": '3 of 7 rated lines without a score, most often: "gpt" is text, not a finite number'
-    }
+    about = found["scorers"]["column:gpt"]
+    assert (about["unscored"], about["unscored_reason"]) == (3, '"gpt" is text, not a finite number')
 
 
 def test_a_column_that_no_line_has(run: Run, tmp_path: Path) -> None:
@@ -159,9 +158,9 @@ def test_a_function_is_a_scorer_in_every_call() -> None:
     """The ten lines: a function of one's own, studied, compared and scored."""
     rated = list(rejoinder.read("@conture"))[:80]
     study = rejoinder.study(rated, [questions, "length"], resamples=100)
-    assert {row.scorer for row in study.agreements} == {"questions", "length"}
-    full = rejoinder.full_study(rated, questions, resamples=100)
-    assert full.study.signatures["questions"].fields["function"] == "test_elsewhere:questions"
+    assert {"questions", "length"} <= set(study.about.scorers)
+    signature = rejoinder.study(rated, questions, resamples=100).about.signatures["questions"]
+    assert signature["function"] == "test_elsewhere:questions"
     found = rejoinder.compare(rated, rated, [questions], resamples=100)
     assert found.contrasts[0].value == 0
     assert rejoinder.score(rated, questions).values.tolist() == questions(rated)
@@ -172,8 +171,8 @@ def test_a_function_is_a_scorer_in_every_call() -> None:
 )
 def test_one_function_or_any_iterable_of_scorers(made: Callable[[], Any]) -> None:
     rated = list(rejoinder.read("@conture"))[:60]
-    assert {row.scorer for row in rejoinder.study(rated, made(), resamples=0).agreements} == {"questions"}
-    assert rejoinder.full_study(rated, made(), resamples=0).asked == ("questions",)
+    scorers = rejoinder.study(rated, made(), resamples=0).about.scorers
+    assert [name for name, about in scorers.items() if about["asked"]] == ["questions"]
     assert [one.scorer for one in rejoinder.compare(rated, rated, made(), resamples=100).contrasts] == ["questions"]
     several = [
         Example((str(n),), "?" * n, ratings=(Rating(n % 5, rater="a"), Rating(n % 5, rater="b"))) for n in range(20)

@@ -79,7 +79,12 @@ def test_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reproduce("judge", file, out=tmp_path, encoders=made_of(tmp_path, "casino.jsonl.gz"))
     page = page_of(tmp_path, "judge")
     assert "- casino: CC BY 4.0" in page and "- fed_turn: none stated" in page and "- dstc7" not in page
-    length = {a.dataset: a for a in rejoinder.study(said, ["length"], drop_copies=True).agreements if a.level == "turn"}
+    length = {
+        row.dataset: row
+        for row in rejoinder.study(said, ["length"], drop_copies=True).pick(
+            scorer="length", statistic="kendall", level="turn"
+        )
+    }
     cells = row(page, "fed_turn")
     assert cells[1] == str(length["fed_turn"].n) and re.fullmatch(r"-?\d\.\d+ \[.*\]", cells[2])
     assert row(page, "parrot-last")[1] == "bad scores high"

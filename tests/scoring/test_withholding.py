@@ -318,7 +318,7 @@ HALF_RATED = [replace(one, quality={}, scales={}) if row % 2 else one for row, o
 @pytest.mark.parametrize(
     "analysis",
     [
-        lambda scorer: rejoinder.study(SCALED, [scorer], resamples=100).agreements,
+        lambda scorer: rejoinder.study(SCALED, [scorer], resamples=100).estimates,
         lambda scorer: rejoinder.compare(SCALED, SCALED[::-1], scorer, resamples=100).contrasts,
         lambda scorer: rejoinder.estimate(HALF_RATED, scorer=scorer).answer,
         lambda scorer: rejoinder.next_lines(HALF_RATED, 5, scorer=scorer),

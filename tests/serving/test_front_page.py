@@ -18,7 +18,7 @@ from rejoinder.scorer import FACTS_NOT_CHECKED, run
 from rejoinder.scoring.catalog import load_scorer, load_scorers
 from rejoinder.serving.app import make_app
 from rejoinder.serving.limits import Limits
-from rejoinder.serving.page import GROUPS, NOTES, SAMPLES, WORDS
+from rejoinder.serving.page import GROUPS, WARNINGS, SAMPLES, WORDS
 
 TOKEN = "a token of some length"
 
@@ -70,10 +70,10 @@ def test_a_pasted_dialogue_comes_back_as_turns(client: TestClient) -> None:
 def test_every_part_of_an_explanation_and_every_note_has_words(client: TestClient) -> None:
     assert set(GROUPS) == set(get_args(Group))
     own = {value for name, value in vars(notes).items() if name.isupper() and isinstance(value, str)}
-    assert own <= set(NOTES)
+    assert own <= set(WARNINGS)
     (body,) = Page(client.get("/").text).all("body")
     assert json.loads(body["data-groups"] or "") == GROUPS
-    assert json.loads(body["data-notes"] or "") == NOTES
+    assert json.loads(body["data-warnings"] or "") == WARNINGS
     assert json.loads(body["data-words"] or "") == WORDS and WORDS["facts"] == FACTS_NOT_CHECKED
 
 

@@ -17,8 +17,8 @@ from rejoinder.metrics.bleu import NO_STOP_WORDS, ORDERS
 from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, Signature
 from rejoinder.scoring.catalog import cards, choose_scorers, load_scorers
 from rejoinder.scoring.dialogue import as_rated
-from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
 from rejoinder.scoring.unscored import nothing_scored, unread
+from rejoinder.scoring.workers import Count, Workers, asked_of, scored
 from rejoinder.stats.resamples import FloatArray, IntArray
 from rejoinder.version import __version__
 
@@ -54,7 +54,7 @@ def score_examples(
     examples: Sequence[Example],
     scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None,
     vectors: str | Path | None,
-    workers: Workers | None,
+    workers: Workers | Count,
     progress: Advance,
 ) -> ScoredExamples:
     """Return the scores of all examples by scorer and by baseline, computed unless they are given.
@@ -68,7 +68,7 @@ def score_examples(
         _require_scores(asked, len(examples))
         names = _baseline_names(asked)
         loaded = {name: as_rated(scorer, examples) for name, scorer in load_scorers(names).items()}
-        beside = scored(loaded, examples, None, progress)
+        beside = scored(loaded, examples, asked_of(names, None, examples), workers, progress)
         result = ScoredExamples(asked, _with_any(beside), {}, {}, {})
     else:
         choice = choose_scorers(scorers, [example.dataset for example in examples])
@@ -78,8 +78,7 @@ def score_examples(
         loaded = {**own, **load_scorers(extra)}
         loaded = {name: as_rated(scorer, examples) for name, scorer in loaded.items()}
         names = [*choice.scorers, *extra]
-        far = elsewhere(workers, asked_of(names, vectors, examples), loaded) if workers else None
-        scores = scored(loaded, examples, far, progress)
+        scores = scored(loaded, examples, asked_of(names, vectors, examples), workers, progress)
         asked, beside = ({name: scores[name] for name in part} for part in (own, extra))
         run = {name: loaded[name] for name in own}
         result = ScoredExamples(asked, _with_any(beside), run, choice.fitted, choice.withheld)

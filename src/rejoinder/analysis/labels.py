@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rejoinder.analysis.scored import ScoredSet
@@ -9,7 +11,7 @@ from rejoinder.data.rated import RatedSet
 from rejoinder.estimates import Estimate, Verdict, estimate_of
 from rejoinder.report.tables import Column, Table, pivot
 from rejoinder.report.written import count, interval
-from rejoinder.stats.resamples import FloatArray, Resamples, percentile_interval, renumbered
+from rejoinder.stats.resamples import FloatArray, Resamples, number_of, renumbered
 from rejoinder.stats.shares import share_of_clusters
 
 COUNTS = ("true pass", "false pass", "false fail", "true fail")
@@ -74,25 +76,27 @@ def _against_labels(scored: ScoredSet, name: str) -> list[Estimate]:
     """Return the estimates of one scorer."""
     rows = scored.rows(name)
     truth, verdicts = scored.rated.ratings[rows], scored.scores[name][rows]
-    about = scored.about(name, rows, verdict=Verdict.OUT_OF_DOMAIN if name in scored.outside else Verdict.UNDEFINED)
+    verdict = Verdict.OUT_OF_DOMAIN if name in scored.outside else Verdict.UNDEFINED
     resamples = scored.resamples.at(rows)
     counts = confusion(truth, verdicts, resamples)
-    values = dict(zip(COUNTS, counts[:, 0].tolist(), strict=True)) | {"no verdict": float(about["unscored"])}
+    about = scored.about(name, rows, verdict=verdict, seed=None)
+    missing = {**about, "n": len(scored.rated), "value": float(about["unscored"])}
     estimates = [
-        Estimate(**{**about, "seed": None}, statistic=statistic, value=value, method="count")
-        for statistic, value in values.items()
+        *(
+            Estimate(**about, statistic=of, value=float(n), method="count")
+            for of, n in zip(COUNTS, counts[:, 0], strict=True)
+        ),
+        Estimate(**missing, statistic="no verdict", method="count"),
     ]
-    right, drawn = (truth == verdicts).astype(np.float64), rates(counts)
+    right = (truth == verdicts).astype(np.float64)
     for statistic, kept in {"accuracy": truth >= 0, "TPR": truth == 1, "TNR": truth == 0}.items():
         clusters = renumbered(resamples.clusters[kept])
-        share = share_of_clusters(right[kept], clusters, len(np.unique(clusters)))
-        fields = {"n": int(kept.sum()), "contexts": len(np.unique(clusters)), "seed": None}
+        share = share_of_clusters(right[kept], clusters, number_of(clusters))
         reason = share.reason if kept.any() else f"no reply is labelled {'bad' if statistic == 'TNR' else 'good'}"
-        method = "share, 95% Wilson interval over contexts"
-        estimates.append(estimate_of(share, **{**about, **fields}, statistic=statistic, method=method, reason=reason))
-    kappa = percentile_interval(drawn["kappa"], resamples.size)
-    reason = kappa.reason if kappa.known else "labels and verdicts are all the same"
-    return [*estimates, estimate_of(kappa, **about, statistic="kappa", method=kappa.method, reason=reason)]
+        fields = {**about, "n": int(kept.sum()), "contexts": number_of(clusters), "reason": reason}
+        estimates.append(estimate_of(share, **fields, statistic=statistic, method="share, 95% Wilson interval"))
+    kappa = scored.estimate(rates(counts)["kappa"], name, rows, "Cohen's kappa", statistic="kappa", verdict=verdict)
+    return [*estimates, kappa if kappa.known else replace(kappa, reason="labels and verdicts are all the same")]
 
 
 def labels_table(estimates: list[Estimate]) -> Table | None:

@@ -157,8 +157,8 @@ def left_out_section(members: Sequence[ScoredSet], estimates: Sequence[Estimate]
         kinds=dict.fromkeys(titles.values(), "judge"),
         apart=(OVER_SETS,),
         xlabel="Pearson correlation with human ratings",
-        caption="Hollow: the judge that never saw the data set. Filled: the judge that was fitted on other "
-        "conversations of it as well.",
+        caption="Hollow: the judge that was fitted on all other data sets. Filled: the judge that was also fitted on "
+        "other conversations of the data set.",
     )
     table = pivot(
         rows,

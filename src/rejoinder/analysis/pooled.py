@@ -169,7 +169,7 @@ def over_sets_table(pool: ScoredSet, estimates: Sequence[Estimate], *, brief: bo
         for row in pick(means, scorer=RATERS, statistic=OF_RATERS)
     ]
     shown = {name for name, kind in pool.kinds.items() if name in pool.asked or kind == "baseline"}
-    rows += [row for row in means if row.scorer in shown or not (brief or row.scorer == RATERS)]
+    rows += [row for row in means if row.known and (row.scorer in shown or not (brief or row.scorer == RATERS))]
     whole = {"statistic": "pearson", "group": ""}
     columns = [
         Column("Pearson [low, high]", whole),
@@ -197,7 +197,8 @@ def over_sets_table(pool: ScoredSet, estimates: Sequence[Estimate], *, brief: bo
 def sets_table(pool: ScoredSet, estimates: Sequence[Estimate]) -> Table | None:
     """Return Pearson's correlation inside each data set, and the mean."""
     titles = {OVER_SETS: "mean [low, high]"} | {member.name: member.rated.title for member in pool.members}
-    rows = pick(estimates, dataset=OVER_SETS, scorer=pool.scores, statistic="pearson", group="")
+    means = pick(estimates, dataset=OVER_SETS, statistic="pearson", group="")
+    rows = [row for row in means if row.known]
     rows += [row for row in _inside(pool, estimates) if row.statistic == "pearson"]
     caption = "Pearson correlation with human ratings inside each data set. Means over different data sets are not "
     return pivot(
@@ -215,6 +216,7 @@ def over_sets_chart(pool: ScoredSet, estimates: Sequence[Estimate]) -> Chart | N
     """Return the means of all scorers that can judge the lines, with the ceiling and one rater."""
     means = pick(estimates, dataset=OVER_SETS, group="")
     rows = [row for row in pick(means, scorer=pool.scores, statistic="pearson") if row.scorer not in pool.outside]
+    rows.sort(key=lambda row: -row.value)
     limits = {"ceiling": "ceiling of pearson", "one rater": "pearson of one rater"}
     return intervals(
         "scorers",

@@ -32,8 +32,8 @@ from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ig
 from rejoinder.scoring.catalog import ScorerChoice, cards, choose_scorers, load_scorer, load_scorers
 from rejoinder.scoring.domain import advice, domain_share, out_of_domain
 from rejoinder.scoring.explained import facts_warning
-from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
 from rejoinder.scoring.unscored import nothing_scored
+from rejoinder.scoring.workers import Count, Workers, asked_of, scored
 from rejoinder.stats.permutation import FLIPS, cluster_means
 from rejoinder.stats.resamples import BoolArray, IntArray, Sampling, number_of
 from rejoinder.text.normalize import visible
@@ -94,7 +94,7 @@ def study_pairs(
     resamples: int = 1000,
     seed: int = 0,
     vectors: str | Path | None = None,
-    workers: Workers | None = None,
+    workers: Workers | Count = 1,
     progress: Advance = ignore,
 ) -> Results:
     """Return the accuracy of each scorer against human choices between two replies.
@@ -110,7 +110,7 @@ def study_pairs(
         resamples: number of resamples; 0 gives no intervals.
         seed: of the draws, 0 or more.
         vectors: file of word vectors for scorers that need them; None takes the bundled ones.
-        workers: other processes that score; None scores in this process.
+        workers: how many processes score, or "auto", or open `Workers`.
         progress: called during scoring with the number of replies that are done, 2 N for each scorer.
 
     Raises:
@@ -126,9 +126,8 @@ def study_pairs(
         raise UsageError("no scorer was named; a study needs at least one")
     asked, facts = tuple(loaded), facts_warning(loaded)
     replies = list(chain.from_iterable(pair.replies for pair in pairs))
-    scoring = elsewhere(workers, asked_of(choice.scorers, vectors), loaded) if workers else None
     baselines = {name: load_scorer(name) for name in (LENGTH, OVERLAP) if name not in loaded}
-    scores = scored(loaded, replies, scoring, progress) | scored(baselines, replies)
+    scores = scored(loaded, replies, asked_of(choice.scorers, vectors), workers, progress) | scored(baselines, replies)
     loaded |= baselines
     right = {name: _right(loaded[name], scores[name], pairs) for name in loaded}
     counts = {name: Counter(scores[name].reasons.values()).most_common(1) for name in loaded}

@@ -29,7 +29,7 @@ from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import columns_of, listed
 from rejoinder.scoring.domain import DomainShare, domain_share, out_of_domain, out_on_average
 from rejoinder.scoring.explained import facts_warning
-from rejoinder.scoring.parts import Workers
+from rejoinder.scoring.workers import Count, Workers
 from rejoinder.stats.resamples import FloatArray, Sampling
 from rejoinder.text.normalize import visible
 
@@ -47,7 +47,7 @@ def study(
     vectors: str | Path | None = None,
     drop_copies: bool = False,
     leave_one_out: bool | str | AnyLearner = False,
-    workers: Workers | None = None,
+    workers: Workers | Count = 1,
     progress: Advance = ignore,
     analyses: Iterable[tuple[Analysis, TableOf | None]] = ANALYSES,
 ) -> Results:
@@ -71,7 +71,7 @@ def study(
         vectors: file of word vectors for scorers that need them; None takes the bundled ones.
         drop_copies: leave out responses that equal one of their references.
         leave_one_out: True, or a learner or its name: fit a judge on all data sets but one, for each, and test it there.
-        workers: other processes that score, if scorers are named; None scores in this process.
+        workers: how many processes score, or "auto", or open `Workers`.
         progress: called with the number of examples done, by scorer and baseline; before that, with `leave_one_out`,
             with 1 after each fit.
         analyses: what to measure, each with its table.

@@ -17,14 +17,15 @@ from rejoinder.cli.places import Reads, Writes, in_scorer
 from rejoinder.cli.terminal import TYPED, escaped_streams, unescaped
 from rejoinder.data.files import OnError as ReportError
 from rejoinder.data.read import raise_error
-from rejoinder.errors import DataError
+from rejoinder.errors import DataError, UsageError
 from rejoinder.scorer import Advance, ignore
 from rejoinder.text.normalize import escape_controls
 
 if TYPE_CHECKING:
     from rejoinder.report.results import Results
-    from rejoinder.scoring.parts import Workers
+    from rejoinder.scoring import workers as scoring
 
+AUTO = "auto"
 _LISTED = 20
 
 
@@ -81,7 +82,7 @@ OnRay = Annotated[
     str | None,
     typer.Option(
         "--ray",
-        help="Score in the processes of a Ray cluster: HOST:PORT or auto; local starts one on this machine.",
+        help="Score in the processes of a Ray cluster: HOST:PORT, or auto for the one of this machine.",
         metavar="ADDRESS",
     ),
 ]
@@ -89,6 +90,14 @@ Figures = Annotated[
     Path | None,
     typer.Option("--figures", help="Also draw every chart into this folder, as SVG, PNG and PDF.", metavar="DIR"),
     Writes(),
+]
+Workers = Annotated[
+    str,
+    typer.Option(
+        "--workers",
+        help="Processes that score: a number; or auto, one for each core where that pays.",
+        metavar="N|auto",
+    ),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Decides every random choice.")]
 
@@ -127,15 +136,33 @@ def resumable() -> Iterator[None]:
 
 
 @contextmanager
-def workers(address: str | None) -> Iterator[Workers | None]:
-    """Yield the workers of the Ray cluster at an address; None without one."""
-    if address is None:
-        yield None
-        return
-    from rejoinder.scoring.on_ray import on_ray
+def workers(count: str = AUTO, ray: str | None = None) -> Iterator[scoring.Workers]:
+    """Yield what scores in parts, for `rejoinder.study(..., workers=...)`: processes of this machine or of a cluster.
 
-    with on_ray(address, note=lambda said: tell(said, err=True)) as found:
-        yield found
+    Args:
+        count: the value of `--workers`.
+        ray: address of a Ray cluster.
+
+    Raises:
+        UsageError: `count` is no number from 1 on; or both were given.
+    """
+    from rejoinder.scoring.workers import Workers as Pool
+
+    def note(text: str) -> None:
+        tell(text, err=True)
+
+    if ray is None:
+        if count != AUTO and not (count.isdecimal() and int(count)):
+            raise UsageError(f"--workers {count}. Write a number from 1 on, or auto")
+        with Pool("auto" if count == AUTO else int(count), note=note) as pool:
+            yield pool
+        return
+    if count != AUTO:
+        raise UsageError("--ray uses the cores of the cluster. Leave --workers out")
+    from rejoinder.scoring.cluster import ray_workers
+
+    with ray_workers(ray, note=note) as pool:
+        yield pool
 
 
 class Bar:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import shlex
 import sys
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -13,12 +16,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rejoinder.cli.common import (
+    AUTO,
     Files,
     JudgeNames,
     OnError,
     OnErrorFlag,
     OnRay,
     Vectors,
+    Workers,
     progress,
     reporting,
     resumable,
@@ -34,10 +39,11 @@ if TYPE_CHECKING:
     from rejoinder.data.files import OnError as ReportError
     from rejoinder.data.part_folder import PartFolder
     from rejoinder.data.read import How
+    from rejoinder.data.write import Put
     from rejoinder.example import Example
     from rejoinder.scorer import Scorer
-    from rejoinder.scoring.parts import Asked
-    from rejoinder.scoring.scoring import Tally
+    from rejoinder.scoring.scoring import ScoredLine, Summary
+    from rejoinder.scoring.workers import Asked
 
 
 class OutOfDomain(StrEnum):
@@ -56,17 +62,22 @@ class Format(StrEnum):
 
 
 Out = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
         "-o",
         "--out",
-        help="Where to: a file; of a folder of Parquet files also a folder. Default: standard output.",
+        help="Where to: a file, or a report that ends in .html; repeat for more. Of a folder of Parquet files also a "
+        "folder. Default: standard output.",
         metavar="FILE",
     ),
     Writes(),
 ]
 AsFormat = Annotated[
     Format | None, typer.Option("--format", help="Default: table on a terminal, else jsonl or what -o ends in.")
+]
+By = Annotated[
+    list[str] | None,
+    typer.Option("--by", help="A column to show mean scores by in the report; repeat for more.", metavar="KEY"),
 ]
 Scale = Annotated[
     str | None,
@@ -106,6 +117,7 @@ def command(
     scorers: JudgeNames = None,
     out: Out = None,
     as_format: AsFormat = None,
+    by: By = None,
     scale: Scale = None,
     explain: Explain = False,
     level: LevelFlag = Level.TURN,
@@ -114,6 +126,7 @@ def command(
     columns: Columns = None,
     input_format: InputFormat = None,
     turns: TurnsFlag = Turns.LAST,
+    count: Workers = AUTO,
     ray: OnRay = None,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
@@ -122,69 +135,110 @@ def command(
     One line out for each line in (two for a pair of replies), in the same order, with the input's own keys kept. What
     cannot be scored has no score and a reason; each line carries the signatures; of several files, `file` says which a
     line is from. Scores of replies that a judge cannot judge (out of domain) are left out unless --out-of-domain keep
-    asks for them. With -o, a summary of each scorer goes to standard output.
+    asks for them. With -o, a summary of each scorer goes to standard output; -o report.html is a page with the lowest
+    replies. -o may be given several times.
     """
-    from rejoinder.data.write import format_of
-    from rejoinder.documents.scores import lines_table
     from rejoinder.scoring.catalog import load_scorers
-    from rejoinder.scoring.parts import PART, elsewhere
-    from rejoinder.scoring.scoring import CHUNK, Tally, score_stream
+    from rejoinder.scoring.report import ScoreReport
+    from rejoinder.scoring.scoring import Summary, score_lines
+    from rejoinder.scoring.terminal import lines_table
 
-    to_file = out is not None and str(out) != "-"
-    if as_format is Format.TABLE and to_file:
-        raise UsageError("--format table is for reading on a terminal. Leave it out, or leave -o out")
+    outs = out or []
+    to_stdout = not outs or Path("-") in outs
+    _require_outputs(files, outs, as_format, by)
     if level is Level.DIALOGUE:
         _require_whole(turns, explain=explain)
-    if out is not None and as_format is None and not _in_parts(files, out, None):
-        format_of(out)  # said before a model is loaded, which may take long
     asked = _asked(scorers, vectors, scale, level, explain=explain)
     loaded = load_scorers(asked.names, vectors=vectors)
     scoring = asked.of(loaded)
     _say_left(loaded, asked)
-    tallies = {name: Tally(scorer) for name, scorer in scoring.items()}
-    chosen = as_format or (None if to_file else Format.TABLE if sys.stdout.isatty() else Format.JSONL)
-    table, streaming = "", not to_file and chosen is not Format.TABLE
-    made_by = (*_made_by(tallies), explain, out_of_domain, columns, input_format, turns, on_error)
+    summaries = {name: Summary(scorer) for name, scorer in scoring.items()}
+    on_terminal = to_stdout and (as_format or (Format.TABLE if sys.stdout.isatty() else None)) is Format.TABLE
+    table, streaming = "", to_stdout and not on_terminal
+    report = ScoreReport(summaries, by or []) if any(map(_is_report, outs)) else None
+    made_by = (*_made_by(summaries), explain, out_of_domain, columns, input_format, turns, on_error)
     with (
-        _parted(files, out, chosen, made_by) as parts,
+        _parted(files, outs, as_format, made_by) as parts,
         reporting(on_error) as report_error,
         progress("scoring", streaming=streaming) as advance,
-        workers(ray) as crew,
+        workers(count, ray) as pool,
     ):
-        reading = how(columns, input_format, turns, scorers, scale=scale)
-        reading["rows"] = _is_table(out, chosen)
-        examples = _read(files, parts, level, report_error, reading)
-        far = None if crew is None else elsewhere(crew, asked, scoring)
-        more: dict[str, Any] = {"chunk": PART if far else CHUNK, "begun": bool(parts and parts.done)}
-        more |= {"explain": explain, "out_of_domain": out_of_domain.value, "scoring": far, "advance": advance}
-        records = score_stream(examples, tallies, **more)
-        if chosen is Format.TABLE:
-            table = lines_table(records, list(tallies), width())
-        else:
-            _write(records, parts or out or Path("-"), chosen, list(tallies.values()))
-    _tell_summary(tallies, table, streaming=streaming)
+        reading = how(
+            columns, input_format, turns, [*(scorers or []), *(f"column:{key}" for key in by or [])], scale=scale
+        )
+        reading["rows"] = any(_is_table(path, as_format) for path in outs or [Path("-")])
+        lines = score_lines(
+            _read(files, parts, level, report_error, reading),
+            summaries,
+            out_of_domain=out_of_domain.value,
+            scoring=pool.scoring(scoring, asked),
+            begun=bool(parts and parts.done),
+            advance=advance,
+        )
+        places = [path for path in outs or [Path("-")] if not (on_terminal and str(path) == "-")]
+        with _written(lines, parts, places, as_format, list(summaries.values())) as stream:
+            if report is not None:
+                stream = map(report.added, stream)
+            if on_terminal:
+                table = lines_table((line.record(table=False) for line in stream), list(summaries), width())
+            else:
+                deque(stream, maxlen=0)
+            if report is not None and any(summary.scored for summary in summaries.values()):
+                command_line = shlex.join(["rejoinder", *sys.argv[1:]])
+                report.save(*filter(_is_report, outs), command_line=command_line, files=files)
+    _tell_summary(summaries, table, streaming=streaming)
 
 
-def _tell_summary(tallies: Mapping[str, Tally], table: str, *, streaming: bool) -> None:
+def _is_report(path: Path) -> bool:
+    """Return whether a page is written there."""
+    return path.suffix.lower() == ".html"
+
+
+def _require_outputs(files: list[str], outs: list[Path], as_format: Format | None, by: list[str] | None) -> None:
+    """Raise, before a model is loaded, where scores cannot be written.
+
+    Raises:
+        UsageError: an option does not fit the outputs, or a suffix is of no known format.
+    """
+    from rejoinder.data.outputs import require_place
+    from rejoinder.data.write import format_of
+
+    if by and not any(map(_is_report, outs)):
+        raise UsageError("--by is for a report. Add -o report.html")
+    if as_format is Format.TABLE and any(str(path) != "-" for path in outs):
+        raise UsageError("--format table is for reading on a terminal. Leave it out, or leave -o out")
+    if len(outs) > 1 and any(_in_parts(files, path, as_format) for path in outs):
+        raise UsageError("a folder of parts is the only output of its call. Give one -o")
+    for path in outs:
+        if _is_report(path):
+            require_place(path)
+        elif as_format is None and not _in_parts(files, path, None):
+            try:
+                format_of(path)
+            except UsageError as error:
+                raise UsageError(f"{error}; .html is a report") from error
+
+
+def _tell_summary(summaries: Mapping[str, Summary], table: str, *, streaming: bool) -> None:
     """Write the summary; where scores went to standard output, only what was withheld, on standard error.
 
     Raises:
         NothingScored: not a single line has a score.
     """
-    from rejoinder.documents.scores import domain_lines, summary_table
     from rejoinder.scoring.scoring import require_some
+    from rejoinder.scoring.terminal import domain_lines, summary_table
 
     if not streaming:
-        tell(table + summary_table(tallies, width()))
-    require_some(list(tallies.values()))
-    if streaming and any(tally.withheld for tally in tallies.values()):
-        tell("\n".join(domain_lines(tallies)), err=True)
+        tell(table + summary_table(summaries, width()))
+    require_some(list(summaries.values()))
+    if streaming and any(summary.withheld for summary in summaries.values()):
+        tell("\n".join(domain_lines(summaries)), err=True)
 
 
-def _made_by(tallies: Mapping[str, Tally]) -> list[str]:
+def _made_by(summaries: Mapping[str, Summary]) -> list[str]:
     """What decides scores, and the names that they have: a folder's path stands in no signature."""
-    names = [name for name, one in tallies.items() if name != one.scorer.card.name]
-    return [*(str(one.signature) for one in tallies.values()), *names]
+    names = [name for name, one in summaries.items() if name != one.scorer.card.name]
+    return [*(str(one.signature) for one in summaries.values()), *names]
 
 
 def _in_parts(files: list[str], out: Path | None, chosen: Format | None) -> bool:
@@ -198,7 +252,7 @@ def _in_parts(files: list[str], out: Path | None, chosen: Format | None) -> bool
 
 @contextmanager
 def _parted(
-    files: list[str], out: Path | None, chosen: Format | None, made_by: tuple[Any, ...]
+    files: list[str], outs: list[Path], chosen: Format | None, made_by: tuple[Any, ...]
 ) -> Iterator[PartFolder | None]:
     """Yield the folder of parts that the scores of a folder go to, where a name without a suffix asks for one.
 
@@ -206,6 +260,7 @@ def _parted(
     """
     from rejoinder.data.part_folder import open_parts
 
+    out = outs[0] if outs else None
     if out is None or not _in_parts(files, out, chosen):
         yield None
         return
@@ -220,43 +275,56 @@ def _parted(
         yield parts
 
 
-def _write(
-    records: Iterable[Mapping[str, Any]], out: Path | PartFolder, chosen: Format | None, tallies: list[Tally]
-) -> None:
-    """Write the records in the format that was asked for, else in that of the name.
+@contextmanager
+def _written(
+    lines: Iterator[ScoredLine],
+    parts: PartFolder | None,
+    places: list[Path],
+    as_format: Format | None,
+    summaries: list[Summary],
+) -> Iterator[Iterator[ScoredLine]]:
+    """Yield the lines, which are written as they are read; files appear when the block has ended well.
 
     Raises:
-        NothingScored: there is no score among them, and an older file at `out`, which stays.
+        NothingScored: there is no score among them, and an older file at an output, which stays.
     """
     from rejoinder.data.write import format_of, open_writer
 
-    if isinstance(out, Path):
-        with open_writer(out, "csv" if chosen is Format.CSV else "jsonl" if chosen else format_of(out)) as put:
-            for record in records:
-                put(record)
-            if str(out) != "-" and out.is_file():
-                _require_better(out, tallies)
-    else:
-        for record in records:
-            out.put(record)
+    with ExitStack() as stack:
+        sinks: list[tuple[Put, bool]] = [(parts.put, False)] if parts else []
+        for path in [] if parts else itertools.filterfalse(_is_report, places):
+            kind = "csv" if as_format is Format.CSV else "jsonl" if as_format else format_of(path)
+            sinks.append((stack.enter_context(open_writer(path, kind)), _is_table(path, as_format)))
+
+        def written() -> Iterator[ScoredLine]:
+            for line in lines:
+                for put, table in sinks:
+                    put(line.record(table=table))
+                yield line
+
+        yield written()
+        older = [path for path in places if str(path) != "-" and path.is_file()]
+        if older and not parts:
+            _require_better(older, summaries)
 
 
-def _require_better(older: Path, tallies: list[Tally]) -> None:
-    """Raise where lines without a single score would replace an older file."""
+def _require_better(older: list[Path], summaries: list[Summary]) -> None:
+    """Raise where lines without a single score would replace older files."""
     from rejoinder.errors import NothingScored
     from rejoinder.scoring.scoring import require_some
 
     try:
-        require_some(tallies)
+        require_some(summaries)
     except NothingScored:
-        tell(f"{older} is left as it was", err=True)
+        are = "is left as it was" if len(older) == 1 else "are left as they were"
+        tell(f"{', '.join(map(str, older))} {are}", err=True)
         raise
 
 
 def _asked(scorers: list[str] | None, vectors: Path | None, scale: str | None, level: Level, *, explain: bool) -> Asked:
     """What is asked for, in words that other processes understand too."""
     from rejoinder.scoring.catalog import DEFAULT
-    from rejoinder.scoring.parts import Asked
+    from rejoinder.scoring.workers import Asked
 
     names, file = tuple(scorers or [DEFAULT]), None if vectors is None else str(vectors)
     words = scale is not None and not are_numbers(scale)  # for the reader alone
@@ -288,10 +356,10 @@ def _with_file(example: Example) -> Example:
     return replace(example, extra={"file": example.where.rpartition(":")[0], **example.extra})
 
 
-def _is_table(out: Path | None, chosen: Format | None) -> bool:
+def _is_table(out: Path, as_format: Format | None) -> bool:
     """Check whether scores are written as CSV, TSV or XLSX: rows of tables then keep their columns."""
-    suffixes = [] if out is None else out.suffixes
-    return chosen is Format.CSV or (chosen is None and any(suffix in (".csv", ".tsv", ".xlsx") for suffix in suffixes))
+    tables = (".csv", ".tsv", ".xlsx")
+    return as_format is Format.CSV or (as_format is None and any(suffix in tables for suffix in out.suffixes))
 
 
 def _require_whole(turns: Turns, *, explain: bool) -> None:

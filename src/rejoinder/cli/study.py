@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from rejoinder.cli.common import (
+    AUTO,
     AsJson,
     Figures,
     Files,
@@ -18,6 +19,7 @@ from rejoinder.cli.common import (
     ScorerNames,
     Seed,
     Vectors,
+    Workers,
     present,
     progress,
     reporting,
@@ -73,6 +75,7 @@ def command(
     columns: Columns = None,
     input_format: InputFormat = None,
     turns: TurnsFlag = Turns.LAST,
+    count: Workers = AUTO,
     ray: OnRay = None,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
@@ -83,7 +86,7 @@ def command(
     systems, tests between scorers, the effect of length, the systems, and the lines on which scorers and raters differ
     most.
     """
-    import rejoinder
+    from rejoinder.analysis.study import study
     from rejoinder.data.read import read_lines
 
     require_places(out, figures)
@@ -95,8 +98,8 @@ def command(
         say_scales(lines, dimension)  # type: ignore[arg-type]
     elif scale is not None:
         raise UsageError(f"--scale is for ratings, and {pair.where} is a pair. Omit it")
-    with workers(ray) as elsewhere, progress("scoring", _total(scorers or None, lines)) as advance:
-        results = rejoinder.study(
+    with workers(count, ray) as pool, progress("scoring", _total(scorers or None, lines)) as advance:
+        results = study(
             lines,
             scorers or None,
             dimension=dimension,
@@ -105,7 +108,7 @@ def command(
             vectors=vectors,
             drop_copies=drop_copies,
             leave_one_out=leave_one_out,
-            workers=elsewhere,
+            workers=pool,
             progress=advance,
         )
     present(results, out, as_json=as_json, every=every, figures=figures, more=_MORE.format("" if every else _ALL))

@@ -17,7 +17,7 @@ from rejoinder.data.format import Format, candidates, detect, formats, items
 from rejoinder.data.formats.surveys import accepted
 from rejoinder.data.joins import Note, join_messages, join_raters
 from rejoinder.data.scales import required, scale_of, with_scale
-from rejoinder.data.scored_keys import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, fold_columns
+from rejoinder.data.scored_keys import EXPLAINED, INTERVALS, NOTES, SCORED, WARNINGS, WORST, fold_columns
 from rejoinder.data.understood import Understood
 from rejoinder.data.values import EMPTY, from_cell, kind_of, number, under
 from rejoinder.errors import ColumnError, DataError, UsageError, require_one_of
@@ -27,7 +27,7 @@ Turns = Literal["last", "all"]
 ExamplesLike = Any
 """Examples, or anything that holds them: dicts, chat messages, a data frame, the name of a file."""
 _OBJECTS = ("ratings", "raters", "quality", "scale", "scales")
-_WRITTEN = frozenset((*SCORED, NOTES, WORST, "speakers", "followed_by", INTERVALS, EXPLAINED))
+_WRITTEN = frozenset((*SCORED, WARNINGS, NOTES, WORST, "speakers", "followed_by", INTERVALS, EXPLAINED))
 _PLANS = 1024
 _FLAGS = ("true", "false", "0", "1")  # in a column `bot` of a table of messages
 
@@ -397,7 +397,7 @@ class _Reader:
                 continue
             name = f"original_{key}" if key in sources and key not in ("rating", "rater") else key
             held = from_cell(value, where, key) if flat and key in _WRITTEN else value
-            record[name] = value if key == NOTES and not isinstance(held, Mapping) else held
+            record[name] = value if key in (WARNINGS, NOTES) and not isinstance(held, Mapping) else held
         rated = []
         for ours, names in sources.items():
             if ours.partition(".")[0] == "rating":

@@ -11,15 +11,28 @@ from rejoinder.errors import DataError
 from rejoinder.example import OVERALL
 
 SCORED = ("scores", "unscored", "signatures")
-NOTES, INTERVALS, EXPLAINED, WORST = "notes", "intervals", "explained", "worst_turns"
+WARNINGS, INTERVALS, EXPLAINED, WORST = "warnings", "intervals", "explained", "worst_turns"
+NOTES = "notes"
+"""The key of the warnings in lines that an earlier version wrote."""
 _SCORE, _LOW, _HIGH, _MOVED, _BASE = "scores.", "low.", "high.", "explained.", "base"
 _LISTS = ("context", "references", "sources")
 
 
 def of_scoring(key: str, value: Any) -> bool:
-    """Return whether a value under a common word, such as `notes`, is what scoring writes there."""
-    checks = {NOTES: _are_notes, INTERVALS: are_intervals, EXPLAINED: are_explained, WORST: _are_worst}
+    """Return whether a value under a common word, such as `warnings`, is what scoring writes there."""
+    checks = {WARNINGS: _are_warnings, INTERVALS: are_intervals, EXPLAINED: are_explained, WORST: _are_worst}
     return key in checks and checks[key](value)
+
+
+def are_earlier_notes(record: Mapping[str, Any]) -> bool:
+    """Return whether the `notes` of a line are warnings of an earlier version: by scorers that signed the line."""
+    notes, signatures = record.get(NOTES), record.get("signatures")
+    return (
+        isinstance(notes, Mapping)
+        and isinstance(signatures, Mapping)
+        and _are_warnings(notes)
+        and not {*notes} - {*signatures}
+    )
 
 
 def are_intervals(value: Any) -> TypeGuard[Mapping[str, list[float]]]:
@@ -37,8 +50,8 @@ def are_explained(value: Any) -> TypeGuard[Mapping[str, Mapping[str, Any]]]:
     return _each(value, explains)
 
 
-def _are_notes(value: Any) -> bool:
-    return _each(value, lambda notes: isinstance(notes, list) and all(isinstance(note, str) for note in notes))
+def _are_warnings(value: Any) -> bool:
+    return _each(value, lambda texts: isinstance(texts, list) and all(isinstance(text, str) for text in texts))
 
 
 def _are_worst(value: Any) -> bool:

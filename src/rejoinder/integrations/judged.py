@@ -26,14 +26,14 @@ class Judged(NamedTuple):
     Attributes:
         score: with the interval that the scorer gives; its reason says why there is none, as out of domain.
         why: what moved it, in words; "" where the scorer does not say it.
-        notes: what the scorer cannot judge about it.
+        warnings: what to know before you trust the score.
         worst: the worst turn of a conversation; None of a reply.
         warning: what was not checked; "" where the scorer declares nothing.
     """
 
     score: Figure
     why: str
-    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
     worst: Turn | None
     warning: str
 
@@ -47,7 +47,7 @@ class Judged(NamedTuple):
         """Return everything in one line: `3.42 [2.10, 4.60]; context fit +0.41; noted: code. Facts were ...`."""
         if not self.score.known:
             return f"no score: {self.score.reason}"
-        noted = f"noted: {', '.join(self.notes)}" if self.notes else ""
+        noted = f"noted: {', '.join(self.warnings)}" if self.warnings else ""
         worst = ""
         if self.worst:
             worst = f"the worst turn, {self.worst.turn} ({number(self.worst.score, 2)}): {self.worst.response[:TOLD]}"
@@ -68,22 +68,22 @@ class Judged(NamedTuple):
 
     @property
     def beside(self) -> dict[str, Any]:
-        """What tools keep beside a score: `low` and `high` where there are any, and `notes`."""
+        """What tools keep beside a score: `low` and `high` where there are any, and `warnings`."""
         ends = {"low": self.score.low, "high": self.score.high} if self.score.has_interval else {}
-        return {**ends, "notes": list(self.notes)}
+        return {**ends, "warnings": list(self.warnings)}
 
 
 def judged(example: Example, scorer: Scorer) -> Judged:
     """Score a reply, or by a scorer of conversations a conversation; an out-of-domain score is withheld."""
     scores = withhold(run(scorer, [example], last=False))
-    notes, reason = scores.warnings.get(0, ()), scores.reasons.get(0, "")
+    warnings, reason = scores.warnings.get(0, ()), scores.reasons.get(0, "")
     if reason == OUT_OF_DOMAIN:
-        reason = withheld_reason(scorer.card, notes)
+        reason = withheld_reason(scorer.card, warnings)
     (why,) = explanations(scorer, [example]) if is_explained(scorer) and scores.scored[0] else (None,)
     low, high = (NONE if ends is None else float(ends[0]) for ends in (scores.low, scores.high))
     score = Figure(value=float(scores.values[0]), low=low, high=high, reason=reason)
     worst = scores.details.get(0, {}).get(WORST, (None,))[0]
-    return Judged(score, why.words if why else "", notes, worst, facts_warning({scorer.card.name: scorer}))
+    return Judged(score, why.words if why else "", warnings, worst, facts_warning({scorer.card.name: scorer}))
 
 
 def example_of(asked: Any, replied: Any, references: Any = None) -> Example:

@@ -49,7 +49,7 @@ from rejoinder.meta.verdict import LEVEL
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import choose_scorers, load_scorer, load_scorers
 from rejoinder.scoring.explained import facts_warning
-from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
+from rejoinder.scoring.workers import Count, Workers, asked_of, scored
 from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.stats.figure import NONE, pluralize
 from rejoinder.stats.permutation import FLIPS, Mean, adjusted, cluster_means
@@ -125,7 +125,7 @@ def study_pairs(
     resamples: int = 1000,
     seed: int = 0,
     vectors: str | Path | None = None,
-    workers: Workers | None = None,
+    workers: Workers | Count = 1,
     advance: Advance = ignore,
 ) -> PairStudy:
     """The accuracy of each scorer against people's choices between two replies, with 95 % intervals.
@@ -141,7 +141,7 @@ def study_pairs(
         resamples: number of resamples; 0 gives no intervals.
         seed: seed of the resampling, 0 or more.
         vectors: file of word vectors for scorers that need them; None takes those in the box.
-        workers: other processes that score, where scorers are named (`streams.on_ray`); None scores here.
+        workers: how many processes score, or "auto"; see `rejoinder.scoring.workers`.
         advance: called during scoring with the number of replies done, 2 N in all for each scorer.
 
     Raises:
@@ -157,9 +157,8 @@ def study_pairs(
         raise UsageError("no scorer was named; a study needs at least one")
     asked, facts = tuple(loaded), facts_warning(loaded)
     replies = list(chain.from_iterable(pair.replies for pair in given))
-    far = elsewhere(workers, asked_of(choice.scorers, vectors), loaded) if workers else None
     beside = {name: load_scorer(name) for name in (LENGTH, OVERLAP) if name not in loaded}
-    scores = scored(loaded, replies, far, advance) | scored(beside, replies)
+    scores = scored(loaded, replies, asked_of(choice.scorers, vectors), workers, advance) | scored(beside, replies)
     loaded |= beside
     choosers = [_of_scorer(name, loaded[name], found, given) for name, found in scores.items()]
     _require_some(choosers[: len(asked)], len(given))

@@ -128,12 +128,13 @@ def intervals(
             if mark.has_interval:
                 axes.fill_betweenx([0, bottom], *mark.ends, color=_COLORS["band"], linewidth=0, zorder=0.2)
             axes.vlines(mark.value, top + 20 * place, bottom, _COLORS["limit"], (0, (3, 2)), linewidth=1.1)
-        axes.set(xlim=scale or axes.get_xlim(), ylim=(bottom, top), xlabel=_plain(xlabel))
+        axes.set(xlim=scale or axes.get_xlim(), ylim=(bottom, top))
+        axes.set_xlabel(escape_controls(xlabel), loc="right")
         for place, (text, mark) in enumerate(lines.items()):
             left = mark.value > sum(axes.get_xlim()) / 2
             side, box = "right" if left else "left", {"facecolor": _COLORS["paper"], "edgecolor": "none", "pad": 1}
             spot, away = (mark.value, top + 20 * place + 9), (-5 if left else 5, 0)
-            shown = f"{_plain(text)} {write(mark.value)}"
+            shown = f"{escape_controls(text)} {write(mark.value)}"
             axes.annotate(shown, spot, away, textcoords="offset points", va="center", ha=side, bbox=box)
         axes.grid(axis="x", linewidth=0.75)
         _ticks(axes, 6 if wide else 3, 0)
@@ -197,7 +198,7 @@ def scatter(
                 [noisy.min(), noisy.max()], [noisy.min(), noisy.max()], color=_COLORS["soft"], lw=0.8, ls=_STROKES[1]
             )
         axes.autoscale_view()
-        axes.set(xlabel=_plain(xlabel), ylabel=_plain(ylabel))
+        axes.set(xlabel=escape_controls(xlabel), ylabel=escape_controls(ylabel))
         _ticks(axes, 4, 4)
         figure.draw_without_rendering()
         _number(axes, noisy if labels else noisy[:0], [str(place + 1) for place in shown])
@@ -223,9 +224,15 @@ def histogram(
         for place, (text, counts) in enumerate(known.items()):
             style: dict[str, Any] = {"facecolor": _COLORS["metric"], "edgecolor": _COLORS["paper"], "linewidth": 0}
             if len(known) > 1:
-                style = {"color": _COLORS[_SERIES[place % 4]], "linestyle": _STROKES[place % 4], "label": _plain(text)}
+                style = {
+                    "color": _COLORS[_SERIES[place % 4]],
+                    "linestyle": _STROKES[place % 4],
+                    "label": escape_controls(text),
+                }
             axes.stairs(counts, edges, fill=len(known) == 1, **style)
-        axes.set(xlabel=_plain(xlabel), ylabel=_plain(ylabel), xlim=(edges[0], edges[-1]), ylim=(0, None))
+        axes.set(
+            xlabel=escape_controls(xlabel), ylabel=escape_controls(ylabel), xlim=(edges[0], edges[-1]), ylim=(0, None)
+        )
         return _finished(figure, axes, width, len(known))
 
     values = [
@@ -248,10 +255,14 @@ def curve(
     ylabel: str = "",
     null: float | None = None,
     caption: str = "",
+    x: Callable[[str], Any] = float,
 ) -> Chart | None:
-    """Return a line for each scorer over the number in `group`, with intervals; `null` is the value by chance."""
+    """Return a line for each scorer over the number in `group`, with intervals; `null` is the value by chance.
+
+    `x` makes a place on the axis of the group: `date.fromisoformat` for dates.
+    """
     series: dict[str, list[Estimate]] = {}
-    estimates = sorted(estimates, key=lambda estimate: float(estimate.group))
+    estimates = sorted(estimates, key=lambda estimate: x(estimate.group))
     for estimate in estimates:
         if estimate.known:
             series.setdefault(estimate.scorer, []).append(estimate)
@@ -260,23 +271,28 @@ def curve(
 
     @_settings()
     def draw(width: int) -> Figure:
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
         figure, axes = _axes(width, 260 + _LINE * len(series))
         for place, (text, group) in enumerate(series.items()):
-            moved = 0.008 * place * (float(estimates[-1].group) - float(estimates[0].group))
-            at = [float(point.group) + moved for point in group]
+            moved = 0.008 * place * (x(estimates[-1].group) - x(estimates[0].group))
+            at = [x(point.group) + moved for point in group]
             style: dict[str, Any] = {"color": _COLORS[_SERIES[place % 4]]}
             axes.plot(
                 at,
                 [e.value for e in group],
                 marker=_MARKERS[place % 4],
                 ls=_STROKES[place % 4],
-                label=_plain(text),
+                label=escape_controls(text),
                 **style,
             )
             axes.vlines(at, *np.transpose([estimate.ends for estimate in group]), **style, linewidth=1.2)
         if null is not None:
             axes.axhline(null, color=_COLORS["soft"], linewidth=0.9)
-        axes.set(xlabel=_plain(xlabel), ylabel=_plain(ylabel))
+        if x is not float:
+            locator = AutoDateLocator(minticks=2, maxticks=8 if width >= WIDE else 4)  # type: ignore[no-untyped-call]
+            axes.xaxis.set(major_locator=locator, major_formatter=ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+        axes.set(xlabel=escape_controls(xlabel), ylabel=escape_controls(ylabel))
         return _finished(figure, axes, width, len(series))
 
     values = [f"{text} {', '.join(f'{one.group}: {interval(one)}' for one in group)}" for text, group in series.items()]
@@ -326,15 +342,10 @@ def _ticks(axes: Axes, across: int, up: int) -> None:
             axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))
 
 
-def _plain(text: str) -> str:
-    """Return `text` with invisible control characters as escapes."""
-    return escape_controls(text).encode("utf-8", "backslashreplace").decode()
-
-
 def _wrapped(name: str, width: int) -> str:
     """Return a name in lines, broken after the signs of addresses and paths where possible."""
     lines = [""]
-    for part in re.findall(rf"[^\s/:#_.?&=-]{{1,{width - 1}}}[\s/:#_.?&=-]?|.", _plain(name)):
+    for part in re.findall(rf"[^\s/:#_.?&=-]{{1,{width - 1}}}[\s/:#_.?&=-]?|.", escape_controls(name)):
         if len(lines[-1] + part.rstrip()) > width:
             lines.append("")
         lines[-1] += part
@@ -381,7 +392,7 @@ def inline_svg(figure: Figure, label: str, salt: str = "rejoinder") -> str:
     text = re.sub(r"font-family: [^;\"]*;? ?|font-size: 9.75px;? ?", "", text)
     for name, color in _COLORS.items():
         text = text.replace(color, f"var(--{name})")
-    return text.replace("<svg ", f'<svg role="img" aria-label="{escape(_plain(label))}" ', 1)
+    return text.replace("<svg ", f'<svg role="img" aria-label="{escape(escape_controls(label))}" ', 1)
 
 
 def _short(digits: re.Match[str]) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.report.charts import NARROW, WIDE, inline_svg
 from rejoinder.report.layout import Chart
 from rejoinder.report.made import Made, made
+from rejoinder.report.written import count, number
 from rejoinder.text.normalize import escape_controls
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def environment() -> Environment:
         loader=PackageLoader("rejoinder.report", "templates"), autoescape=select_autoescape(["html.jinja"]),
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    pages.filters |= {"kept": _kept, "drawn": _drawn}
+    pages.filters |= {"kept": _kept, "drawn": _drawn, "count": count, "number": number}
     return pages
 
 

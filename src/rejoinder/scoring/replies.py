@@ -13,7 +13,7 @@ from rejoinder.data.dialogues import Cut, Dialogue, before_the_last, context_in,
 from rejoinder.data.examples import to_record
 from rejoinder.data.files import OnError
 from rejoinder.data.read import How, raise_error
-from rejoinder.data.scored_keys import SCORED, of_scoring
+from rejoinder.data.scored_keys import NOTES, SCORED, are_earlier_notes, of_scoring
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import FOLLOWED, UNANSWERED, Example
 from rejoinder.responder import Answer, Responder, answer, request, signature_of
@@ -234,7 +234,8 @@ def contexts_of(
 
 def with_response(example: Example, response: str, system: str | None) -> Example:
     """The example with another response, and without what its line said of the one that it came with."""
-    kept = {key: value for key, value in example.extra.items() if key not in _OF_THE_OLD and not of_scoring(key, value)}
+    gone = {*_OF_THE_OLD, *([NOTES] if are_earlier_notes(example.extra) else [])}
+    kept = {key: value for key, value in example.extra.items() if key not in gone and not of_scoring(key, value)}
     return replace(example, response=response, system=system, ratings=(), quality={}, scales={}, extra=kept)
 
 

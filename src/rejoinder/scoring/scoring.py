@@ -1,4 +1,4 @@
-"""Scoring a stream: records with their scores, a chunk in memory at a time, and what they come to in the end."""
+"""Scoring a stream: lines with their scores, few of them in memory at a time, and a summary of each scorer."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from rejoinder.data.examples import to_record
-from rejoinder.data.scored_keys import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, of_scoring
+from rejoinder.data.scored_keys import (
+    EXPLAINED,
+    INTERVALS,
+    NOTES,
+    SCORED,
+    WARNINGS,
+    WORST,
+    are_earlier_notes,
+    of_scoring,
+)
 from rejoinder.errors import DataError
 from rejoinder.example import ROW, Example
 from rejoinder.scorer import (
@@ -24,24 +33,22 @@ from rejoinder.scorer import (
     signature_of,
 )
 from rejoinder.scoring.explained import require_explained
-from rejoinder.scoring.parts import Scoring, here, in_parts
 from rejoinder.scoring.unscored import nothing_scored, unread
 from rejoinder.scoring.withholding import INSTEAD, OutOfDomain, require_choice, withhold
-
-CHUNK = 2048
+from rejoinder.scoring.workers import Asked, Scoring, Workers, in_parts
 
 
 @dataclass
-class Tally:
-    """What the scores of one scorer come to over a stream; grows chunk by chunk.
+class Summary:
+    """The scores of one scorer over a stream, in sums; grows part by part.
 
     Attributes:
-        scorer: whose scores.
-        scored: how many lines have one.
-        total: their sum.
-        squares: the sum of their squares.
+        scorer: the scorer.
+        scored: number of lines with a score.
+        total: sum of the scores.
+        squares: sum of their squares.
         reasons: why lines are unscored, counted.
-        notes: what the scorer cannot judge, counted in lines.
+        warnings: the warnings, counted in lines.
         statistics: [K] summed statistics, for scorers whose corpus score is not the mean.
         combine: from summed statistics to the corpus score.
         unread: columns of text that were not read, of the first lines.
@@ -52,19 +59,19 @@ class Tally:
     total: float = 0.0
     squares: float = 0.0
     reasons: Counter[str] = field(default_factory=Counter)
-    notes: Counter[str] = field(default_factory=Counter)
+    warnings: Counter[str] = field(default_factory=Counter)
     statistics: FloatArray | None = None
     combine: Callable[[FloatArray], float] | None = None
     unread: Sequence[str] = ()
 
     def add(self, scores: Scores) -> None:
-        """Count the scores of one chunk."""
+        """Add the scores of one part."""
         values = scores.values[scores.scored]
         self.scored += len(values)
         self.total += float(values.sum())
         self.squares += float((values**2).sum())
         self.reasons.update(scores.reasons.values())
-        self.notes.update(scores.warning_counts)
+        self.warnings.update(scores.warning_counts)
         self.combine = self.combine or scores.combine
         if scores.statistics is not None:
             added = scores.statistics[scores.scored].sum(axis=0)
@@ -72,17 +79,17 @@ class Tally:
 
     @property
     def signature(self) -> Signature:
-        """Where the scores came from."""
+        """The origin of the scores."""
         return signature_of(self.scorer)
 
     @property
     def unscored(self) -> int:
-        """How many lines have no score."""
+        """Number of lines without a score."""
         return self.reasons.total()
 
     @property
     def withheld(self) -> int:
-        """How many scores are withheld because the reply is out of the scorer's domain."""
+        """Number of scores that are withheld because the reply is out of the scorer's domain."""
         return self.reasons[OUT_OF_DOMAIN]
 
     @property
@@ -105,132 +112,169 @@ class Tally:
         return float(self.combine(self.statistics))
 
 
-def score_stream(
+class ScoredLine(NamedTuple):
+    """One line with its scores.
+
+    Attributes:
+        example: the line.
+        row: its position in the part.
+        results: the scores of the part, by scorer.
+        signatures: of the scorers.
+        explained: what moved the scores, by scorer, where that was asked for.
+    """
+
+    example: Example
+    row: int
+    results: Mapping[str, Scores]
+    signatures: Mapping[str, str]
+    explained: Mapping[str, Explanation]
+
+    def value(self, scorer: str) -> float:
+        """Return a score; NaN without one."""
+        return float(self.results[scorer].values[self.row])
+
+    def interval(self, scorer: str) -> list[float] | None:
+        """Return the interval of a score, if the scorer gives one."""
+        scores = self.results[scorer]
+        if scores.low is None or scores.high is None or not math.isfinite(scores.low[self.row]):
+            return None
+        return [float(scores.low[self.row]), float(scores.high[self.row])]
+
+    def warnings(self, scorer: str) -> tuple[str, ...]:
+        """Return the warnings of a scorer about this line."""
+        return self.results[scorer].warnings.get(self.row, ())
+
+    def record(self, *, table: bool = True) -> dict[str, Any]:
+        """Return the line to write: id, scores, reasons for missing ones, warnings, signatures, the input's keys.
+
+        `intervals`, `explained` and `worst_turns` are there too if there are any. What an earlier run wrote stays, but
+        for scorers of this run; its `notes`, as earlier versions called the warnings, become `warnings`. A key of the
+        user's own with one of these names is written back as `input_NAME`.
+
+        Args:
+            table: whether a row of a table keeps its own columns.
+        """
+        record = to_record(self.example)
+        table_row: Mapping[str, Any] | None = record.pop(ROW, None)
+        before = record.pop(NOTES) if are_earlier_notes(record) else None
+        beside = {INTERVALS: self._intervals(), EXPLAINED: self._explained(), WORST: self.worst()}
+        for key in (WARNINGS, *(key for key, value in beside.items() if value)):
+            if record.get(key) is not None and not of_scoring(key, record[key]):
+                record[f"input_{key}"] = record.pop(key)
+        written = [key for key, value in beside.items() if value or of_scoring(key, record.get(key))]
+        earlier = {key: record.pop(key, None) or {} for key in (*SCORED, WARNINGS, *written)}
+        earlier[WARNINGS] = {**(before or {}), **earlier[WARNINGS]}
+        for key in ("unscored", WARNINGS, *written):
+            earlier[key] = {name: value for name, value in earlier[key].items() if name not in self.results}
+        values = {name: self.value(name) for name in self.results}
+        added = {
+            "scores": earlier["scores"]
+            | {name: None if math.isnan(value) else value for name, value in values.items()},
+            "unscored": earlier["unscored"]
+            | {name: scores.reasons[self.row] for name, scores in self.results.items() if self.row in scores.reasons},
+            WARNINGS: earlier[WARNINGS]
+            | {name: list(warnings) for name in self.results if (warnings := self.warnings(name))},
+            **{key: earlier[key] | beside[key] for key in written},
+            "signatures": earlier["signatures"] | dict(self.signatures),
+        }
+        if table_row is not None and table:
+            if before is not None:
+                table_row = {key: cell for key, cell in table_row.items() if key != NOTES}
+            return _with_row(_without_details(table_row, self.results), added, record)
+        return {"id": record.pop("id"), **added, **record}
+
+    def _intervals(self) -> dict[str, Any]:
+        return {name: ends for name in self.results if (ends := self.interval(name)) is not None}
+
+    def _explained(self) -> dict[str, Any]:
+        return {name: {"base": why.base, "moved": dict(why.moved)} for name, why in self.explained.items()}
+
+    def worst(self) -> dict[str, Any]:
+        """Return the worst turns by scorer, where the score is of a conversation."""
+        return {
+            name: [turn._asdict() for turn in scores.details[self.row][WORST]]
+            for name, scores in self.results.items()
+            if WORST in scores.details.get(self.row, ())
+        }
+
+
+def score_lines(
     examples: Iterable[Example],
-    tallies: Mapping[str, Tally],
+    summaries: Mapping[str, Summary],
     *,
-    explain: bool = False,
     out_of_domain: OutOfDomain = "withhold",
-    chunk: int = CHUNK,
     scoring: Scoring | None = None,
     begun: bool = False,
     advance: Advance = ignore,
-) -> Iterator[dict[str, Any]]:
-    """Yield one record a line, in order: id, scores, reasons for missing ones, notes, signatures, the input's keys.
-
-    `intervals` are there too, where a scorer says how sure it is of each score, and `explained` where that was asked
-    for; of scores of whole conversations `worst_turns`. A key of the user's own that is called so is written back as
-    `input_notes` and so on.
-
-    Args:
-        examples: any iterable; `chunk` of them are in memory at a time. Scores that they carry from an earlier run
-            stay, but for those that are given anew.
-        tallies: one fresh `Tally` a scorer, by the name it has in the records; filled as the stream is read.
-        explain: whether records say what moved each score, of the scorers that can tell.
-        out_of_domain: `withhold` leaves out scores of replies that a scorer cannot judge, with the reason
-            `out of domain`; `keep` writes them. Their notes are there either way.
-        chunk: lines scored together; no score depends on it.
-        scoring: what scores by these scorers somewhere else (`streams.parts.elsewhere`); None scores here.
-        begun: whether an earlier call scored lines already, so that there may be none left.
-        advance: called with the number of lines of each chunk when it is done.
-
-    Raises:
-        DataError: there is not a single line.
-        UsageError: no scorer says what moves its scores, and `explain` asks for it; or `out_of_domain` is another word.
-    """
+) -> Iterator[ScoredLine]:
+    """Yield the examples with their scores, in order; arguments and errors as for `score_stream`."""
     require_choice(out_of_domain)
-    scorers = {name: tally.scorer for name, tally in tallies.items()}
-    if explain:
-        require_explained(scorers)
-    for judged in (scoring or here(scorers, explain=explain))(in_parts(examples, chunk)):
+    scoring = scoring or Workers().scoring({name: summary.scorer for name, summary in summaries.items()})
+    for part in scoring(in_parts(examples)):
         results = {
-            name: withhold(scores) if out_of_domain == "withhold" else scores for name, scores in judged.scores.items()
+            name: withhold(scores) if out_of_domain == "withhold" else scores for name, scores in part.scores.items()
         }
         for name, scores in results.items():
-            tallies[name].add(scores)
-            tallies[name].unread = tallies[name].unread or unread(judged.examples)
+            summaries[name].add(scores)
+            summaries[name].unread = summaries[name].unread or unread(part.examples)
         signatures = {name: str(scores.signature) for name, scores in results.items()}
-        for row, example in enumerate(judged.examples):
-            yield _scored_record(example, row, results, signatures, _explained(judged.told, results, row))
-        advance(len(judged.examples))
-    if not begun and not any(tally.scored or tally.unscored for tally in tallies.values()):
+        for row, example in enumerate(part.examples):
+            # A score that is withheld has no explanation.
+            explained = {
+                name: explanation
+                for name, explanations in part.explained.items()
+                if (explanation := explanations[row]) and results[name].reasons.get(row) != OUT_OF_DOMAIN
+            }
+            yield ScoredLine(example, row, results, signatures, explained)
+        advance(len(part.examples))
+    if not begun and not any(summary.scored or summary.unscored for summary in summaries.values()):
         raise DataError("no line is left to score", "Correct those that were skipped")
 
 
-def require_some(tallies: Sequence[Tally]) -> None:
+def score_stream(
+    examples: Iterable[Example],
+    summaries: Mapping[str, Summary],
+    *,
+    explain: bool = False,
+    out_of_domain: OutOfDomain = "withhold",
+    advance: Advance = ignore,
+) -> Iterator[dict[str, Any]]:
+    """Yield one record for each example, in order: what `rejoinder score` writes (see `ScoredLine.record`).
+
+    Args:
+        examples: any iterable; 512 of them are in memory at a time. Scores that they carry from an earlier run stay,
+            but for those that are given anew.
+        summaries: one fresh `Summary` for each scorer, by the name that it has in the records; filled as the stream is
+            read.
+        explain: whether records say what moved each score, of the scorers that explain them.
+        out_of_domain: `withhold` leaves out scores of replies that a scorer cannot judge, with the reason
+            `out of domain`; `keep` writes them. Their warnings are there either way.
+        advance: called with the number of lines of each part when it is done.
+
+    Raises:
+        DataError: there is not a single line.
+        UsageError: no scorer explains its scores, and `explain` asks for it; or `out_of_domain` is another word.
+    """
+    scorers = {name: summary.scorer for name, summary in summaries.items()}
+    if explain:
+        require_explained(scorers)
+    scoring = Workers().scoring(scorers, Asked((), explain=explain))
+    lines = score_lines(examples, summaries, out_of_domain=out_of_domain, scoring=scoring, advance=advance)
+    return (line.record() for line in lines)
+
+
+def require_some(summaries: Sequence[Summary]) -> None:
     """Raise where there were lines and not one scorer could score a single one of them.
 
     Raises:
         NothingScored: with the most frequent reasons.
     """
-    if any(tally.scored for tally in tallies) or not any(tally.unscored for tally in tallies):
+    if any(summary.scored for summary in summaries) or not any(summary.unscored for summary in summaries):
         return
-    why = ", ".join(dict.fromkeys(reason for tally in tallies for reason, _ in tally.reasons.most_common(1)))
-    if any(tally.withheld for tally in tallies):
+    why = ", ".join(dict.fromkeys(reason for summary in summaries for reason, _ in summary.reasons.most_common(1)))
+    if any(summary.withheld for summary in summaries):
         why += f". {INSTEAD}; --out-of-domain keep writes the scores of replies that a judge cannot judge"
-    raise nothing_scored(f"none of {tallies[0].unscored} lines has a score: {why}", tallies[0].unread)
-
-
-def _intervals(results: Mapping[str, Scores], row: int) -> dict[str, Any]:
-    """The interval of one line's score, of the scorers that give one."""
-    return {
-        name: [float(scores.low[row]), float(scores.high[row])]
-        for name, scores in results.items()
-        if scores.low is not None and scores.high is not None and math.isfinite(scores.low[row])
-    }
-
-
-def _worst(results: Mapping[str, Scores], row: int) -> dict[str, Any]:
-    """The worst turns of one line, where the score is of a conversation."""
-    return {
-        name: [turn._asdict() for turn in scores.details[row][WORST]]
-        for name, scores in results.items()
-        if WORST in scores.details.get(row, ())
-    }
-
-
-def _explained(
-    found: Mapping[str, Sequence[Explanation | None]], results: Mapping[str, Scores], row: int
-) -> dict[str, Any]:
-    """Return the explanations of one line's scores, by scorer; a withheld score has none."""
-    return {
-        name: {"base": explanation.base, "moved": dict(explanation.moved)}
-        for name, rows in found.items()
-        if (explanation := rows[row]) and results[name].reasons.get(row) != OUT_OF_DOMAIN
-    }
-
-
-def _scored_record(
-    example: Example,
-    row: int,
-    results: Mapping[str, Scores],
-    signatures: Mapping[str, str],
-    explained: dict[str, Any],
-) -> dict[str, Any]:
-    """The output line of one example; what an earlier run wrote stays, but for scorers of this run."""
-    record = to_record(example)
-    table_row: Mapping[str, Any] | None = record.pop(ROW, None)
-    beside = {INTERVALS: _intervals(results, row), EXPLAINED: explained, WORST: _worst(results, row)}
-    for key in (NOTES, *(key for key, own in beside.items() if own)):
-        if record.get(key) is not None and not of_scoring(key, record[key]):
-            record[f"input_{key}"] = record.pop(key)
-    written = [key for key, own in beside.items() if own or of_scoring(key, record.get(key))]
-    earlier = {key: record.pop(key, None) or {} for key in (*SCORED, NOTES, *written)}
-    for key in ("unscored", NOTES, *written):
-        earlier[key] = {name: found for name, found in earlier[key].items() if name not in results}
-    values = {name: float(scores.values[row]) for name, scores in results.items()}
-    reasons = {name: scores.reasons[row] for name, scores in results.items() if row in scores.reasons}
-    notes = {name: list(scores.warnings[row]) for name, scores in results.items() if row in scores.warnings}
-    added = {
-        "scores": earlier["scores"] | {name: None if math.isnan(value) else value for name, value in values.items()},
-        "unscored": earlier["unscored"] | reasons,
-        NOTES: earlier[NOTES] | notes,
-        **{key: earlier[key] | beside[key] for key in written},
-        "signatures": earlier["signatures"] | dict(signatures),
-    }
-    if table_row is not None:
-        return _with_row(_without_details(table_row, results), added, record)
-    return {"id": record.pop("id"), **added, **record}
+    raise nothing_scored(f"none of {summaries[0].unscored} lines has a score: {why}", summaries[0].unread)
 
 
 def _without_details(row: Mapping[str, Any], scorers: Iterable[str]) -> Mapping[str, Any]:

@@ -125,7 +125,7 @@ GROUPS: Mapping[Group, str] = {
 }
 """What each part of an explanation tells, for somebody who has read nothing."""
 _OF_CHAT = "The judge learnt from short English chat."
-NOTES: Mapping[str, str] = {
+WARNINGS: Mapping[str, str] = {
     OUT_OF_DOMAIN: "This judge cannot judge this reply.",
     UNLIKE: "It is not like the replies that the judge learnt from.",
     NO_WORDS: "There are no words in it.",
@@ -136,7 +136,7 @@ NOTES: Mapping[str, str] = {
     CUT: "It is too long for the judge, which did not read it to its end.",
     CONTEXT_CUT: "The conversation is too long for the judge, which did not read all of it.",
 }
-"""What notes beside a score mean, in sentences; a note that is not here is shown as it is."""
+"""The warnings beside a score, in sentences; one that is not here is shown as it is."""
 WORDS: Mapping[str, str] = {"outside": OUT_OF_DOMAIN, "instead": f"{INSTEAD}.", "facts": FACTS_NOT_CHECKED}
 """What the script needs of the package's own words: a reason, a remedy, a warning."""
 
@@ -194,5 +194,5 @@ def _rendered() -> str:
 
     made = Environment(loader=PackageLoader("rejoinder.serving", "."), autoescape=True, trim_blocks=True)
     samples = [sample._asdict() for sample in SAMPLES]
-    words = {"groups": GROUPS, "notes": NOTES, "words": WORDS}
+    words = {"groups": GROUPS, "warnings": WARNINGS, "words": WORDS}
     return made.get_template("page.html.jinja").render(version=__version__, samples=samples, **words)

@@ -24,7 +24,7 @@ router = APIRouter(prefix="/v1", tags=["score"])
     responses=problems(400, 401, 408, 413, 415, 422, 501, 503, 504),
 )
 async def score(request: Request, service: TheService, query: Annotated[ScoreQuery, Query()]) -> Response:
-    """The scores of one line or of several, with intervals and notes: for each what `rejoinder score` writes."""
+    """The scores of one line or of several, with intervals and warnings: for each what `rejoinder score` writes."""
     asked = service.asked(query)
     text = await body_of(request, service.limits)
     examples = await asyncio.to_thread(lines_in, text, service.limits, service.keep(asked))

@@ -16,7 +16,7 @@ from rejoinder.example import Example
 from rejoinder.scorer import Scorer, ScorerLike
 from rejoinder.scoring.catalog import columns_of
 from rejoinder.scoring.explained import require_explained
-from rejoinder.scoring.scoring import Tally, score_stream
+from rejoinder.scoring.scoring import Summary, score_stream
 from rejoinder.serving.aside import Aside
 from rejoinder.serving.batching import Asked, Batcher, Line
 from rejoinder.serving.counting import Counts
@@ -130,8 +130,8 @@ class Service:
 
     def _scored(self, asked: Asked, examples: Sequence[Example]) -> list[Line]:
         """The records of lines, as `rejoinder score` writes them."""
-        tallies = {name: Tally(self.scorers[name]) for name in asked.scorers}
-        records = score_stream(examples, tallies, explain=asked.explain, out_of_domain=asked.out_of_domain)
+        summaries = {name: Summary(self.scorers[name]) for name in asked.scorers}
+        records = score_stream(examples, summaries, explain=asked.explain, out_of_domain=asked.out_of_domain)
         return [_written(record) for record in records]
 
 

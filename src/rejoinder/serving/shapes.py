@@ -44,7 +44,7 @@ class Scored(BaseModel):
     id: str
     scores: dict[str, float | None] = Field(description="null where there is none; `unscored` says why.")
     unscored: dict[str, str]
-    notes: dict[str, list[str]] = Field(description="What the scorer cannot judge about this line.")
+    warnings: dict[str, list[str]] = Field(description="What to know before you trust the score.")
     intervals: dict[str, tuple[float, float]] | None = Field(
         default=None, description="Of scorers that say how sure they are."
     )

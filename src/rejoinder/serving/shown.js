@@ -6,7 +6,7 @@ export const at = (id) => document.getElementById(id);
 export const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 export const letter = (place) => String.fromCharCode(65 + place);
 const GROUPS = JSON.parse(document.body.dataset.groups);
-const NOTES = JSON.parse(document.body.dataset.notes);
+const WARNINGS = JSON.parse(document.body.dataset.warnings);
 const { outside: OUTSIDE, instead: INSTEAD, facts: FACTS } = JSON.parse(document.body.dataset.words);
 
 const SURE = "The intervals do not meet: hardly anybody would have it the other way round.";
@@ -86,7 +86,7 @@ export function show(items, names, scorers, several) {
   aloud();
 }
 
-function showResult(node, { scores, unscored, notes, intervals, explained }, name, domain) {
+function showResult(node, { scores, unscored, warnings, intervals, explained }, name, domain) {
   const value = scores[name];
   const scale = scaleOf(name);
   const told = explained?.[name];
@@ -94,7 +94,7 @@ function showResult(node, { scores, unscored, notes, intervals, explained }, nam
   node.classList.toggle("none", value === null);
   number.textContent = value === null ? "–" : written(value, scale);
   const outside = unscored[name] === OUTSIDE;
-  const none = outside ? NOTES[OUTSIDE] : `No score: ${unscored[name]}.`;
+  const none = outside ? WARNINGS[OUTSIDE] : `No score: ${unscored[name]}.`;
   words.textContent = value === null ? none : headlineOf(name, value, scale);
   const sure = value === null ? "" : sureOf(name, value, scale, intervals?.[name], told?.base);
   node.querySelector(".sure").textContent = outside ? insteadOf(name) : sure;
@@ -102,10 +102,10 @@ function showResult(node, { scores, unscored, notes, intervals, explained }, nam
   const [low, average, high] = node.querySelector(".ends").children;
   [low.textContent, high.textContent] = scale || [];
   average.hidden = told === undefined;
-  const shown = (notes[name] || []).filter((note) => note !== OUTSIDE);
-  const said = shown.map((note) => made("li", NOTES[note] || note));
-  node.querySelector(".notes").replaceChildren(...said);
-  node.querySelector(".notes").hidden = !said.length;
+  const shown = (warnings[name] || []).filter((warning) => warning !== OUTSIDE);
+  const said = shown.map((warning) => made("li", WARNINGS[warning] || warning));
+  node.querySelector(".warnings").replaceChildren(...said);
+  node.querySelector(".warnings").hidden = !said.length;
   showWhy(node.querySelector(".why"), told, domain);
 }
 
