@@ -122,7 +122,9 @@ class Attack(Perturbation):
             UsageError: `source` is neither.
         """
         base = source if isinstance(source, Perturbation) else from_function(source)
-        return cls(**{field.name: getattr(base, field.name) for field in fields(base)} | changes)
+        attributes = {field.name: getattr(base, field.name) for field in fields(base)} | changes
+        goal = Goal(attributes.pop("goal"))
+        return cls(**attributes | {"goal": goal})
 
 
 # searches
