@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
 from rejoinder.auditing.attack import POOL_ATTACKS
 from rejoinder.auditing.fooling import FEWEST
-from rejoinder.auditing.layout import CONICITY, PUBLISHED, Published, cone_table
+from rejoinder.auditing.layout import PUBLISHED as ADEM
+from rejoinder.auditing.layout import cone_table
 from rejoinder.estimates import Estimate
 from rejoinder.report.layout import Prose
 from rejoinder.report.results import Results
@@ -23,6 +24,37 @@ from research.sai2019 import CHANGES, CLIMBED, DRAWN, GENERIC, TABLE3, Sai2019
 
 _ADEM = "adem"
 _FANTASTIC = GENERIC[-1]
+
+
+class Published(NamedTuple):
+    """Scores of the replies of an attack; NaN if the paper has no such number.
+
+    Attributes:
+        mean: of the scores.
+        sd: their standard deviation.
+        within: share of them within one standard deviation of their mean.
+        pearson: correlation with the scores of the original replies.
+        spearman: the same of ranks.
+        better: share that scored better than the original.
+        people: mean rating by people, of 150 of them (in table 6: of 250).
+        lowest: the lowest score.
+        highest: the highest.
+    """
+
+    mean: float
+    sd: float = np.nan
+    within: float = np.nan
+    pearson: float = np.nan
+    spearman: float = np.nan
+    better: float = np.nan
+    people: float = np.nan
+    lowest: float = np.nan
+    highest: float = np.nan
+
+
+CONICITY = 0.59
+"""Conicity of ADEM's vectors of 200,000 responses, as published."""
+PUBLISHED = {name: Published(**row) for name, row in ADEM.items()}
 _Write = Callable[[Published], str]
 _By = Mapping[str, Mapping[str, Attacked]]  # by scorer, by attack
 _HEADER = ("attack", "ADEM, published")

@@ -267,6 +267,7 @@ def test_a_pool_is_each_text_once() -> None:
 # the nearest points
 
 
+@drawn(st.integers(1, 40), st.integers(1, 6), st.integers(1, 50), st.integers(0, 2**32 - 1))
 def test_exactly_the_nearest_are_found_the_nearest_first(points: int, width: int, count: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     table, queries = rng.normal(size=(points, width)), rng.normal(size=(3, width))

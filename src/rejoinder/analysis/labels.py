@@ -131,8 +131,8 @@ def labels_table(estimates: list[Estimate]) -> Table | None:
             *(column._replace(spare=column.title == "no verdict") for column in counts),
         ],
         title="Scores against labels",
-        caption="AUC: how often a good reply scores higher than a bad one. True and false pass: the judge passes replies "
-        "that are labelled good or bad. True and false fail: it fails replies that are labelled bad or good. "
+        caption="AUC: how often a good reply scores higher than a bad one. True and false pass: the judge passes "
+        "replies that are labelled good or bad. True and false fail: it fails replies that are labelled bad or good. "
         "[low, high]: 95 % intervals over contexts.",
     )
 

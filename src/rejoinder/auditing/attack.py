@@ -79,15 +79,7 @@ class Target:
 
 
 class Task(NamedTuple):
-    """The examples that a search changes.
-
-    Attributes:
-        attack: the attack that searches.
-        examples: [N], without ratings if the attack makes bad replies.
-        generators: [N] random numbers for each example.
-        clusters: [N] context of each.
-        corpus: all examples of the audit.
-    """
+    """The examples [N] that a search changes, with random numbers and the context of each, and all of the audit."""
 
     attack: Perturbation
     examples: Sequence[Example]
@@ -123,8 +115,7 @@ class Attack(Perturbation):
         """
         base = source if isinstance(source, Perturbation) else from_function(source)
         attributes = {field.name: getattr(base, field.name) for field in fields(base)} | changes
-        goal = Goal(attributes.pop("goal"))
-        return cls(**attributes | {"goal": goal})
+        return cls(**attributes | {"goal": Goal(attributes["goal"])})
 
 
 # searches
@@ -133,13 +124,8 @@ class Attack(Perturbation):
 def hill_climbing(task: Task, target: Target, rounds: int = ROUNDS, tries: int = TRIES) -> list[Example | None]:
     """Change one word at random, keep the best of a few such changes, and repeat.
 
-    A word is dropped or moved, or a word of the context or of any start replaces it or comes before it.
-
-    Args:
-        task: its attack makes the starts.
-        target: the scorer.
-        rounds: the most changes of a reply.
-        tries: changes tried in each round.
+    The perturbation of the attack makes the starts. A word is dropped or moved, or a word of the context or of any start
+    replaces it or comes before it.
     """
     made = [
         task.attack.apply(example, rng, task.corpus)
@@ -195,11 +181,8 @@ def best_sentence(task: Task, target: Target) -> list[Example | None]:
 def best_for_all(scores: FloatArray, clusters: IntArray) -> IntArray:
     """Return [N] the sentence of each example: on each half of the clusters the best one on the other half.
 
-    So luck in the choice does not count as a weakness of the scorer. A single cluster is its own other half.
-
-    Args:
-        scores: [K, N], not finite without a score.
-        clusters: [N].
+    So luck in the choice does not count as a weakness of the scorer. A single cluster is its own other half. The scores
+    [K, N] of the sentences are not finite if there is none.
     """
     halves, chosen = clusters % 2, np.zeros(scores.shape[1], dtype=np.int64)
     for half in (0, 1):

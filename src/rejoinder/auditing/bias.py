@@ -103,13 +103,8 @@ def biases(
 ) -> list[Estimate]:
     """Return two estimates for each property: partial correlation, and points of score for a step of it.
 
-    Args:
-        examples: N examples. Those without a human rating are ignored.
-        scores: [N], NaN without a score.
-        clusters: [N] context of each, in [0, G).
-        sampling: its seed decides the resamples.
-        sign: -1 if a lower score is better, which reverses both estimates.
-        labels: fields of the estimates, such as the scorer.
+    Examples without a human rating are ignored. `scores` is [N], NaN without a score, `clusters` [N] the context of
+    each; `sign` is -1 if a lower score is better, which reverses both estimates.
     """
     ratings = np.array([_rating(example) for example in examples], dtype=np.float64)
     sets = renumbered(np.array([example.dataset or "" for example in examples]))

@@ -77,14 +77,8 @@ def estimates_of(
 ) -> list[Estimate]:
     """Return the estimates of one attack, the share of replies that fool the scorer first.
 
-    Args:
-        attack: the attack.
-        measured: the scores of its usable replies.
-        sign: -1 if a lower score is better.
-        spread: standard deviation of the scores of all original replies.
-        allowed: the share of replies that may fool a scorer that holds.
-        why_failed: the most frequent reason for a missing score, or "".
-        labels: fields of the estimates, such as the scorer.
+    `sign` is -1 if a lower score is better, `spread` the standard deviation of the scores of all originals, `allowed`
+    the share that may fool a scorer that holds, and `why_failed` the main reason for missing scores.
     """
     before, after = measured.before, measured.after
     labels |= {"by": "attack", "group": attack.name}

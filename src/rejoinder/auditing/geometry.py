@@ -35,13 +35,6 @@ def cones(
     Conicity is the mean cosine of the vectors with their mean: 1 if all point in one direction. The list is empty for a
     scorer without vectors. The group is `JUDGE: SIDE, SPACE`: the member of a panel; response, context or reference;
     vectors of the encoder, or projected as the head sees them.
-
-    Args:
-        judge: the scorer.
-        examples: N examples.
-        clusters: [N] context of each, in [0, G).
-        sampling: its seed decides the resamples.
-        labels: fields of the estimates, such as the scorer.
     """
     if not is_differentiable(judge):
         return []
@@ -85,12 +78,7 @@ def mean_length(vectors: FloatArray) -> float:
 
 
 def conicity_over(vectors: FloatArray, resamples: Resamples) -> Estimate:
-    """Return the mean alignment of vectors [N, D] with its interval; each resample has its own mean.
-
-    Args:
-        vectors: [N, D], finite and not zero.
-        resamples: of the vectors.
-    """
+    """Return the mean alignment of vectors [N, D], which are finite and not zero; each resample has its own mean."""
     if not len(vectors):
         return Estimate(reason="no vector")
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -6,7 +6,7 @@ import json
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rejoinder.auditing.attack import GOALS, Attack
 from rejoinder.auditing.bias import PROPERTIES
@@ -49,38 +49,13 @@ _WORDS = {
 }
 
 
-class Published(NamedTuple):
-    """The scores that ADEM gave to the replies of an attack, from 1 to 5; NaN if the paper has no such number.
-
-    Attributes:
-        mean: of the scores.
-        sd: their standard deviation.
-        within: share of them within one standard deviation of their mean.
-        pearson: correlation with the scores of the original replies.
-        spearman: the same of ranks.
-        better: share that scored better than the original.
-        people: mean rating by people, of 150 of them (in table 6: of 250).
-        lowest: the lowest score.
-        highest: the highest.
-    """
-
-    mean: float
-    sd: float = NAN
-    within: float = NAN
-    pearson: float = NAN
-    spearman: float = NAN
-    better: float = NAN
-    people: float = NAN
-    lowest: float = NAN
-    highest: float = NAN
-
-
-_SAI2019 = json.loads((Path(__file__).parent / "sai2019.json").read_text(encoding="utf-8"))
-PUBLISHED: Mapping[str, Published] = {name: Published(**row) for name, row in _SAI2019.items()}
-"""Tables 3 to 6 of Sai, Gupta, Khapra and Srinivasan (2019), Re-evaluating ADEM: the released model on the training
-part of the Microsoft Social Media Conversation Corpus (Twitter, three turns, replies that people rated 4 or higher)."""
-CONICITY = 0.59
-"""Conicity of ADEM's vectors of 200,000 responses, in the same paper."""
+PUBLISHED: Mapping[str, Mapping[str, float]] = json.loads(
+    (Path(__file__).parent / "sai2019.json").read_text(encoding="utf-8")
+)
+"""Scores that ADEM gave to the replies of each attack, from 1 to 5; `better` is the share that scored better than the
+original, `people` a mean rating of 150 replies. Source: tables 3 to 6 of Sai, Gupta, Khapra and Srinivasan (2019),
+Re-evaluating ADEM: the released model on the training part of the Microsoft Social Media Conversation Corpus (Twitter,
+three turns, replies that people rated 4 or higher)."""
 
 
 def word(share: Estimate) -> str:
@@ -367,9 +342,9 @@ def _adem_table(estimates: Sequence[Estimate], facts: Facts) -> Table | None:
         cells = [
             *(number(ours.get(name, NAN)) for name in statistics),
             percent(ours.get("share scored better", NAN)),
-            *map(number, (adem.mean, adem.sd, adem.pearson)),
-            percent(adem.better),
-            number(adem.people),
+            *(number(adem.get(name, NAN)) for name in ("mean", "sd", "pearson")),
+            percent(adem.get("better", NAN)),
+            number(adem.get("people", NAN)),
         ]
         rows.append([share.group, facts[share.group]["ideal"], *cells])
     columns = ("mean", "SD", "Pearson", "better")

@@ -73,11 +73,7 @@ def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Pool:
-    """P distinct replies, and their vectors once an attack needs them.
-
-    Attributes:
-        texts: [P] the replies.
-    """
+    """P distinct replies, and their vectors once an attack needs them."""
 
     texts: tuple[str, ...]
     _vectors: dict[int, tuple[Encoder, NDArray[np.float32]]] = field(default_factory=dict, compare=False, repr=False)
@@ -215,14 +211,7 @@ def follow_gradient(
     Each step is as long as a linear score needs: `r + a (goal - s) / |a|^2` with the gradient a and the score s. Over a
     bilinear head one step is the whole way, in closed form.
 
-    Args:
-        scorer: a judge over vectors.
-        examples: N examples.
-        goal: the score to reach.
-        tolerance: the allowed distance from it.
-
-    Returns:
-        The vectors [N, D] and their scores [N], NaN for an example without one.
+    Returns the vectors [N, D] and their scores [N], NaN for an example without one.
     """
     slopes = scorer.slopes(examples)
     vectors = slopes.vectors.copy()
