@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import rejoinder
 from rejoinder.auditing import pool as pools
 from rejoinder.auditing.attack import POOL_ATTACKS, ROUNDS, TRIES, Search, Target, Task, hill_climbing, select
-from rejoinder.auditing.pool import Pool, best_of, follow_gradient, nearest, one_for_all, pool_attacks, white_box
+from rejoinder.auditing.pool import Pool, best_of, follow_gradient, one_for_all, pool_attacks, white_box
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.judges.bilinear.judge import BilinearJudge
@@ -262,28 +262,6 @@ def test_a_pool_is_each_text_once() -> None:
     assert pool.texts == ("yes", "no") and pool.signature.startswith("2 replies, ")
     judge: Differentiable = Linear()
     assert pool.vectors(judge.encoder) is pool.vectors(judge.encoder)
-
-
-# the nearest points
-
-
-@drawn(st.integers(1, 40), st.integers(1, 6), st.integers(1, 50), st.integers(0, 2**32 - 1))
-def test_exactly_the_nearest_are_found_the_nearest_first(points: int, width: int, count: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    table, queries = rng.normal(size=(points, width)), rng.normal(size=(3, width))
-    found = nearest(table, queries, count)
-    distances = np.linalg.norm(queries[:, None] - table, axis=2)
-    assert found.shape == (3, min(count, points)) and all(len(set(row)) == len(row) for row in found.tolist())
-    ours = np.take_along_axis(distances, found, axis=1)
-    np.testing.assert_allclose(ours, np.sort(distances, axis=1)[:, :count], atol=1e-4)
-
-
-def test_blocks_change_no_neighbour(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
-    table, queries = rng.normal(size=(200, 5)), rng.normal(size=(20, 5))
-    whole = nearest(table, queries, 7)
-    monkeypatch.setattr(pools, "_DISTANCES_AT_ONCE", 450)
-    np.testing.assert_array_equal(nearest(table, queries, 7), whole)
 
 
 # hill climbing

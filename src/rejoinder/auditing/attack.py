@@ -124,8 +124,8 @@ class Attack(Perturbation):
 def hill_climbing(task: Task, target: Target, rounds: int = ROUNDS, tries: int = TRIES) -> list[Example | None]:
     """Change one word at random, keep the best of a few such changes, and repeat.
 
-    The perturbation of the attack makes the starts. A word is dropped or moved, or a word of the context or of any start
-    replaces it or comes before it.
+    The perturbation of the attack makes the starts. A word is dropped or moved, or a word of the context or of any
+    start replaces it or comes before it.
     """
     made = [
         task.attack.apply(example, rng, task.corpus)

@@ -28,8 +28,8 @@ from rejoinder.scoring.noted import noted
 SHARE = "share fooled"
 Facts = Mapping[str, Mapping[str, Any]]
 """The facts about each attack, by name."""
+Lines = Iterable[Mapping[str, Any]]
 _FIRST = 12  # attacks in the chart of the first screen
-_NAMED = 4  # names in a sentence
 _SHOWN = 3  # replies on a terminal
 _WIDTH = 70  # characters of a reply in a line
 _AGAINST = -0.3  # a correlation that judges have with reversed ratings, and length almost never
@@ -65,29 +65,15 @@ def word(share: Estimate) -> str:
 
 def attack_case(attack: Attack, original: Example, attacked: Example, before: float, after: float) -> Case:
     """Return a quoted reply that fooled the scorer."""
-    replies = [
-        ("Original", original.response.strip() or "(empty)"),
-        ("Attacked", attacked.response.strip() or "(empty)"),
-    ]
-    values = {"attack": attack.name, "id": original.id, "original": original.response, "attacked": attacked.response}
-    return Case(
-        f"{number(before, 3)} → {number(after, 3)}",
-        original.id or "a reply",
-        original.context,
-        replies,
-        group=f"{attack.name}: {attack.about}",
-        values={**values, "before": before, "after": after},
-    )
+    texts = {"original": original.response, "attacked": attacked.response}
+    replies = [(name.capitalize(), text.strip() or "(empty)") for name, text in texts.items()]
+    values = {"attack": attack.name, "id": original.id, **texts, "before": before, "after": after}
+    why, group = f"{number(before, 3)} → {number(after, 3)}", f"{attack.name}: {attack.about}"
+    return Case(why, original.id or "a reply", original.context, replies, group=group, values=values)
 
 
 def audit_results(
-    scorer: str,
-    estimates: Sequence[Estimate],
-    cases: Sequence[Case],
-    about: About,
-    lines: Iterable[Mapping[str, Any]],
-    *,
-    gate: bool,
+    scorer: str, estimates: Sequence[Estimate], cases: Sequence[Case], about: About, lines: Lines, *, gate: bool
 ) -> Results:
     """Return the results of an audit; `about.data` has the facts about each attack."""
     shares = pick(estimates, statistic=SHARE)
@@ -152,7 +138,6 @@ def _answer(scorer: str, estimates: Sequence[Estimate], about: About) -> tuple[s
         directed=facts["directed"],
         spread=facts["spread"],
         not_english=2 * warnings.get(NOT_ENGLISH, 0) > replies,
-        shortened=_shortened,
     )
 
 
@@ -179,12 +164,6 @@ def _biased(estimates: Sequence[Estimate]) -> list[str]:
     ]
 
 
-def _shortened(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
 def _warnings(scorer: str, about: About) -> tuple[str, ...]:
     """Return what to know before you trust the answer."""
     facts = about.scorers[scorer]
@@ -200,9 +179,7 @@ def _warnings(scorer: str, about: About) -> tuple[str, ...]:
 # the page
 
 
-def _layout(
-    scorer: str, estimates: Sequence[Estimate], cases: Sequence[Case], about: About, lines: Iterable[Mapping[str, Any]]
-) -> Layout:
+def _layout(scorer: str, estimates: Sequence[Estimate], cases: Sequence[Case], about: About, lines: Lines) -> Layout:
     """Return tables and charts."""
     shares, outside = pick(estimates, statistic=SHARE), about.scorers[scorer]["out_of_domain"]
     ordered = sorted(shares, key=lambda share: (not share.known, -share.value))
@@ -265,12 +242,7 @@ def _goal_blocks(goal: Goal, shares: Sequence[Estimate], facts: Facts) -> list[B
 
 
 def _attacks_table(
-    shares: Sequence[Estimate],
-    facts: Facts,
-    columns: Sequence[str],
-    *,
-    spare: Sequence[str],
-    caption: str = "",
+    shares: Sequence[Estimate], facts: Facts, columns: Sequence[str], *, spare: Sequence[str], caption: str = ""
 ) -> Table:
     """Return a table with a row for each attack and the columns that were asked for."""
 

@@ -41,7 +41,6 @@ TARGET, TOLERANCE = 0.9375, 0.0375
 """The score to reach and the allowed distance, as shares of the scale: 4.75 and 0.15 on a scale from 1 to 5."""
 STEPS = 20
 _SCORES_AT_ONCE = 2**22
-_DISTANCES_AT_ONCE = 2**25
 _ENCODED_AT_ONCE = 4096
 
 
@@ -281,34 +280,20 @@ def _nearest_best(
     reached: FloatArray, space: Space, points: FloatArray, forbidden: list[IntArray], sign: int
 ) -> tuple[IntArray, FloatArray]:
     """Choose the best of the points nearest to the vectors [N, D] that the gradient reached; a `Choice`."""
+    from sklearn.neighbors import NearestNeighbors
+
     n = len(space.rows)
     best, heights = np.zeros(n, dtype=np.int64), np.full(n, -np.inf)
     queries = space.project(reached[space.rows])
     rows = np.flatnonzero(np.isfinite(queries).all(axis=1))
-    for row, places in zip(rows.tolist(), nearest(points, queries[rows], NEIGHBOURS), strict=True):
+    index = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(points)), algorithm="brute").fit(points)
+    nearest = index.kneighbors(queries[rows], return_distance=False) if len(rows) else []
+    for row, places in zip(rows.tolist(), nearest, strict=True):
         scores = sign * space.scores(points[places], np.array([row]))[0]
         scores[np.isnan(scores) | np.isin(places, forbidden[row])] = -np.inf
         top = int(scores.argmax())
         best[row], heights[row] = places[top], scores[top]
     return best, heights
-
-
-def nearest(points: FloatArray, queries: FloatArray, count: int) -> IntArray:
-    """Return [Q, count] the places of the points [P, K] nearest to each query [Q, K], the nearest first.
-
-    By Euclidean distance in single precision; ties are in no order. With fewer points than `count`, all of them.
-    """
-    table = np.ascontiguousarray(points, dtype=np.float32)
-    squares = (table**2).sum(axis=1)
-    count = min(count, len(table))
-    places = np.empty((len(queries), count), dtype=np.int64)
-    for block in blocks(len(queries), len(table), _DISTANCES_AT_ONCE):
-        # Without the square of the query's length, which is the same for all points.
-        distances = squares - 2 * (queries[block].astype(np.float32) @ table.T)
-        near = np.argpartition(distances, count - 1, axis=1)[:, :count]
-        order = np.argsort(np.take_along_axis(distances, near, axis=1), axis=1)
-        places[block] = np.take_along_axis(near, order, axis=1)
-    return places
 
 
 def _means_over_halves(

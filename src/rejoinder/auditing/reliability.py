@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeGuard, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -148,23 +148,19 @@ def _features(
 
     With an encoder: the cosine of the vectors of context and reply, their products and distances.
     """
-    if not _is_encoder(evaluator):
+    if not hasattr(evaluator, "encode_contexts"):
         ((name, scorer),) = load_scorers([cast("ScorerLike", evaluator)]).items()
         scores = run(scorer, replies, progress=progress)
         return scores.values[:, None], name, scores.signature
-    contexts = _unit(evaluator.encode_contexts([example.context for example in replies]))
-    texts = _unit(evaluator.encode([example.response for example in replies]))
+    encoder = cast("Encoder", evaluator)
+    contexts = _unit(encoder.encode_contexts([example.context for example in replies]))
+    texts = _unit(encoder.encode([example.response for example in replies]))
     products = contexts * texts
     features = np.concatenate([products.sum(axis=1)[:, None], products, np.abs(contexts - texts)], axis=1)
-    kind = str(evaluator.options.get("encoder", type(evaluator).__name__))
+    kind = str(encoder.options.get("encoder", type(encoder).__name__))
     progress(len(replies))
-    signature = Signature({"evaluator": "logistic regression", **evaluator.options})
+    signature = Signature({"evaluator": "logistic regression", **encoder.options})
     return features, f"a classifier over {kind}", signature
-
-
-def _is_encoder(evaluator: ScorerLike | Encoder) -> TypeGuard[Encoder]:
-    """Return whether it is an encoder, not a scorer."""
-    return hasattr(evaluator, "encode_contexts")
 
 
 def _unit(vectors: FloatArray) -> FloatArray:

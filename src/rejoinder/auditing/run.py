@@ -156,16 +156,7 @@ def _main_reason(scores: Scores) -> str:
 class _Audited:
     """A scorer with its scores of the originals, and the results of its attacks so far.
 
-    Attributes:
-        name: of the scorer.
-        scorer: the scorer.
-        originals: the replies that are attacked.
-        before: their scores.
-        allowed: share of replies that may fool a scorer that holds.
-        shares: estimates of the attacks.
-        facts: one mapping for each attack.
-        cases: the replies that fooled the scorer most.
-        lines: the arguments of `line_record` for every attacked reply.
+    `shares` are the estimates of the attacks, `lines` the arguments of `line_record` for every attacked reply.
 
     Raises:
         NothingScored: the scorer cannot score a single original.
