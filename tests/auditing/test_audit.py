@@ -15,7 +15,7 @@ import pytest
 import rejoinder
 from rejoinder.auditing.attack import ATTACKS, Attack, best_for_all
 from rejoinder.auditing.fooling import Measured, estimates_of
-from rejoinder.auditing.originals import select_originals
+from rejoinder.auditing.run import select_originals
 from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.estimates import Estimate
 from rejoinder.example import Example

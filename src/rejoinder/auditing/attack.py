@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rejoinder.auditing.originals import Originals
 from rejoinder.errors import MissingAsset, MissingExtra, UsageError
 from rejoinder.example import Example
 from rejoinder.judges.differentiable import is_differentiable
@@ -23,7 +22,7 @@ from rejoinder.perturbations.perturbation import Rng, from_function
 from rejoinder.registry import Entry
 from rejoinder.scorer import Advance, FloatArray, Scorer, Scores, ignore, run
 from rejoinder.scoring.catalog import list_entries
-from rejoinder.stats.resamples import IntArray, Sampling
+from rejoinder.stats.resamples import IntArray
 
 VERSION = 2
 """Goes up when an attack changes what it makes."""
@@ -36,7 +35,6 @@ FAILED = "it failed: "
 """The first words of the reason for a missing score if the scorer raised an error."""
 ROUNDS, TRIES = 8, 4
 """Rounds of hill climbing, and changes tried in each: 1 + 8 * 4 questions for each reply."""
-NEEDS_GRADIENT = "it needs the vectors and gradients of a judge over an encoder, and {} shows none"
 
 
 def score_bisecting(scorer: Scorer, examples: Sequence[Example], progress: Advance = ignore) -> Scores:
@@ -226,11 +224,7 @@ def listing() -> dict[str, list[Entry[Any]]]:
 
 
 def select(families: Sequence[Any] | None, pool: Mapping[str, Attack]) -> list[Attack]:
-    """Return the attacks with these names, and those that are attacks or functions already.
-
-    Args:
-        families: names, attacks or functions; None for all attacks.
-        pool: the attacks on a pool; empty without one.
+    """Return the attacks for these names, attacks or functions; all attacks for None. `pool` has those on a pool.
 
     Raises:
         UsageError: there is no such attack, it was named twice, or it needs a pool.
@@ -266,7 +260,8 @@ def available(
     usable, tools, left_out = [], dict[str, str](), dict[str, str]()
     for attack in attacks:
         if attack.needs_gradient and not is_differentiable(scorer):
-            left_out[attack.name] = NEEDS_GRADIENT.format(name)
+            reason = f"it needs the vectors and gradients of a judge over an encoder, and {name} shows none"
+            left_out[attack.name] = reason
             continue
         try:
             tools |= {purpose: load() for purpose, load in attack.tools}
@@ -275,31 +270,3 @@ def available(
         else:
             usable.append(attack)
     return usable, tools, left_out
-
-
-def make(attack: Attack, originals: Originals, sampling: Sampling, target: Target) -> list[Example | None]:
-    """Return [N] the attacked example of each original; None for those without one.
-
-    Random numbers depend on attack, context and response alone, so no attack changes another.
-    """
-    is_worse = attack.goal == Goal.WORSE
-    rows = np.flatnonzero(originals.good) if is_worse else np.arange(len(originals.examples))
-    examples = [originals.examples[row] for row in rows]
-    texts = ["\n".join((attack.name, *example.context, example.response)) for example in examples]
-    generators = [sampling.generator(text, "attack") for text in texts]
-    results: Sequence[Example | None]
-    if attack.search is None:
-        drawn = zip(examples, generators, strict=True)
-        results = [attack.apply(example, rng, originals.corpus) for example, rng in drawn]
-    elif examples:
-        if is_worse:  # people did not rate the bad reply
-            examples = [replace(example, ratings=(), quality={}) for example in examples]
-        task = Task(attack, examples, generators, originals.clusters[rows], originals.corpus)
-        results = attack.search(task, target)
-    else:
-        results = []
-    attacked: list[Example | None] = [None] * len(originals.examples)
-    for row, example, result in zip(rows.tolist(), examples, results, strict=True):
-        if result and (result.response, result.references) != (example.response, example.references):
-            attacked[row] = result
-    return attacked

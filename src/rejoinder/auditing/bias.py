@@ -35,11 +35,7 @@ _FIRST_PERSON, _DIALECT, _NAMES = (frozenset(_LISTS[key].split()) for key in ("f
 class Property(NamedTuple):
     """A property of a reply that is not its quality.
 
-    Attributes:
-        name: the name.
-        value: from an example with at least one word to its value; NaN without one.
-        step: the difference that the points of score are for.
-        step_text: the step in words.
+    `value` is NaN for an example without one; `step` is the difference that the points of score are for.
     """
 
     name: str

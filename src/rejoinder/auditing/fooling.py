@@ -45,13 +45,9 @@ _NAMES = ("original score", "attacked score")
 
 
 class Measured(NamedTuple):
-    """The scores of the usable replies of an attack.
+    """The scores [N] of the usable original and attacked replies, and the context of each.
 
-    Attributes:
-        before: [N] scores of the original replies.
-        after: [N] scores of the attacked replies.
-        clusters: [N] context of each reply.
-        declined: [M] context of each further reply that the scorer was right to leave without a score.
+    `declined` has the context of each further reply [M] that the scorer was right to leave without a score.
     """
 
     before: FloatArray

@@ -11,7 +11,7 @@ Shapes: N examples, n of them in one space, P replies, D width of a raw vector, 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -230,34 +230,36 @@ Choice = Callable[[Space, FloatArray, list[IntArray], int], tuple[IntArray, Floa
 example, and its score, [n]."""
 
 
-def _with_vectors(pool: Pool, scorer: Differentiable) -> tuple[NDArray[np.float32], IntArray]:
-    """Return [P, D] the vectors of the pool, and the places of those without NaN."""
+def _spaces(
+    pool: Pool, scorer: Differentiable, examples: Sequence[Example]
+) -> tuple[IntArray, Iterator[tuple[Space, FloatArray]]]:
+    """Return the places of the replies with a vector, and each space with these vectors [P, K], projected."""
     vectors = pool.vectors(scorer.encoder)
-    return vectors, np.flatnonzero(np.isfinite(vectors).all(axis=1))
+    known = np.flatnonzero(np.isfinite(vectors).all(axis=1))
+
+    def points(space: Space) -> FloatArray:
+        parts = blocks(len(known), vectors.shape[1], _SCORES_AT_ONCE)
+        return np.concatenate([space.project(vectors[known[part]].astype(np.float64)) for part in parts])
+
+    return known, ((space, points(space)) for space in (scorer.spaces(examples) if len(known) else ()))
 
 
 def _best_of_spaces(
     pool: Pool, scorer: Differentiable, examples: Sequence[Example], choose: Choice, sign: int
 ) -> list[Example | None]:
     """Return each example with the reply that is chosen in its space."""
-    vectors, known = _with_vectors(pool, scorer)
-    number = np.full(len(vectors), -1)
+    known, spaces = _spaces(pool, scorer, examples)
+    number = np.full(len(pool.texts), -1)
     number[known] = np.arange(len(known))
     best: list[Example | None] = [None] * len(examples)
-    for space in scorer.spaces(examples) if len(known) else ():
+    for space, points in spaces:
         fitting = [number[pool.fitting(examples[row])] for row in space.rows]
         forbidden = [places[places >= 0] for places in fitting]
-        places, heights = choose(space, _projected(space, vectors, known), forbidden, sign)
+        places, heights = choose(space, points, forbidden, sign)
         for row, place, height in zip(space.rows.tolist(), known[places].tolist(), heights, strict=True):
             if np.isfinite(height):
                 best[row] = replace(examples[row], response=pool.texts[place])
     return best
-
-
-def _projected(space: Space, vectors: NDArray[np.float32], known: IntArray) -> FloatArray:
-    """Return [P, K] the known vectors of the pool as the head sees them, computed in blocks."""
-    parts = blocks(len(known), vectors.shape[1], _SCORES_AT_ONCE)
-    return np.concatenate([space.project(vectors[known[part]].astype(np.float64)) for part in parts])
 
 
 def _best_of_all(space: Space, points: FloatArray, forbidden: list[IntArray], sign: int) -> tuple[IntArray, FloatArray]:
@@ -300,10 +302,9 @@ def _means_over_halves(
     pool: Pool, scorer: Differentiable, examples: Sequence[Example], halves: IntArray, sign: int
 ) -> tuple[IntArray, FloatArray]:
     """Return the places of the replies of the pool with a vector, and [2, P] their mean score on each half."""
-    vectors, known = _with_vectors(pool, scorer)
+    known, spaces = _spaces(pool, scorer, examples)
     sums, counts = np.zeros((2, len(known))), np.zeros((2, 1))
-    for space in scorer.spaces(examples) if len(known) else ():
-        points = _projected(space, vectors, known)
+    for space, points in spaces:
         usable = np.flatnonzero(np.isfinite(space.scores(points[:1])[:, 0]))
         half_of = halves[space.rows[usable]]
         for part in blocks(len(points), max(len(usable), 1), _SCORES_AT_ONCE):

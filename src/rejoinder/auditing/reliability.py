@@ -44,14 +44,9 @@ _METHOD = "accuracy, trained on the other half of the dialogues; Wilson's interv
 
 
 class _Scenario(NamedTuple):
-    """Two kinds of N replies to distinguish.
+    """Two kinds of N replies to distinguish, with the accuracy of an ideal evaluator.
 
-    Attributes:
-        name: the name.
-        ideal: accuracy of an ideal evaluator.
-        rows: [N] dialogue of each reply.
-        kinds: [N] which reply of it.
-        labels: [N] whether it counts as a true one.
+    `rows` [N] has the dialogue of each reply, `kinds` [N] which reply of it, `labels` [N] whether it counts as true.
     """
 
     name: str
@@ -149,7 +144,7 @@ def _features(
     With an encoder: the cosine of the vectors of context and reply, their products and distances.
     """
     if not hasattr(evaluator, "encode_contexts"):
-        ((name, scorer),) = load_scorers([cast("ScorerLike", evaluator)]).items()
+        ((name, scorer),) = load_scorers([evaluator]).items()
         scores = run(scorer, replies, progress=progress)
         return scores.values[:, None], name, scores.signature
     encoder = cast("Encoder", evaluator)

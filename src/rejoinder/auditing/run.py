@@ -15,19 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.auditing.attack import FAILED, VERSION, Attack, Target, available, make, score_bisecting, select
+from rejoinder.auditing.attack import FAILED, VERSION, Attack, Target, Task, available, score_bisecting, select
 from rejoinder.auditing.bias import biases
 from rejoinder.auditing.fooling import Measured, estimates_of, line_record
 from rejoinder.auditing.geometry import breadth, cones
 from rejoinder.auditing.layout import SHARE, attack_case, audit_results
-from rejoinder.auditing.originals import Originals, select_originals
 from rejoinder.auditing.pool import Pool, pool_attacks
+from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.read import examples_of
 from rejoinder.data.shared_ids import refuse_again
 from rejoinder.errors import DataError, UsageError
 from rejoinder.estimates import Estimate, Verdict
 from rejoinder.example import Example, Given
-from rejoinder.perturbations import Goal
+from rejoinder.perturbations import Corpus, Goal
 from rejoinder.perturbations.perturbation import Rng
 from rejoinder.report.layout import Case
 from rejoinder.report.results import About, Results
@@ -37,7 +37,7 @@ from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, load_score
 from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.unscored import nothing_scored, unread
-from rejoinder.stats.resamples import Sampling
+from rejoinder.stats.resamples import BoolArray, IntArray, Sampling, number_of
 
 ALLOWED = 0.1
 """The share of replies that may fool a scorer that holds, without a gate."""
@@ -61,8 +61,8 @@ def audit(
     """Return which attacks fool a scorer, and on what share of the replies.
 
     An attack changes a reply and states how an ideal scorer reacts: with a lower score, no lower score or the same one.
-    See `rejoinder.auditing.fooling` for when a scorer is fooled, and `rejoinder.auditing.originals` for which replies
-    are attacked. A bad reply loses the human ratings of the reply that it was made from; a harmless change keeps them.
+    See `rejoinder.auditing.fooling` for when a scorer is fooled, and `select_originals` for which replies are attacked.
+    A bad reply loses the human ratings of the reply that it was made from; a harmless change keeps them.
 
     Args:
         examples: replies in any form that `examples_of` takes. Rated replies tell the most, because a bad reply is then
@@ -89,9 +89,9 @@ def audit(
     """
     sampling = Sampling.checked(0, seed)
     allowed = ALLOWED if fail_over is None else fail_over
-    require_range(limit, allowed)
+    _require(scorer, limit, allowed)
     attacks = select(families, {} if pool is None else pool_attacks(Pool.of(pool)))
-    originals = _originals(examples, scorer, limit, sampling)
+    originals = select_originals(examples, limit, sampling)
     ((name, loaded),) = load_scorers([scorer], vectors=vectors).items()
     expect(len(originals.examples))
     audited = _Audited(name, loaded, originals, run_scorer(loaded, originals.examples, progress=progress), allowed)
@@ -112,25 +112,119 @@ def audit(
     return audit_results(name, audited.estimates(sampling), audited.cases, about, lines, gate=fail_over is not None)
 
 
-def require_range(limit: Any, allowed: Any) -> None:
-    """Raise `UsageError` if a number is out of range."""
+def _require(scorer: ScorerLike, limit: Any, allowed: Any) -> None:
+    """Raise `UsageError` if a number is out of range, or the scorer cannot score other replies."""
     if not isinstance(limit, int) or limit < 1:
         raise UsageError(f"limit is {limit!r}, expected a whole number, 1 or more")
     if not isinstance(allowed, (int, float)) or not 0 <= allowed < 1:
         raise UsageError(f"the share that is allowed is {allowed!r}, expected a number from 0 to under 1")
-
-
-def _originals(examples: Given, scorer: ScorerLike, limit: int, sampling: Sampling) -> Originals:
-    """Return the replies to attack, at least one."""
     if columns_of(scorer):
         problem = f"{scorer} is a column of the lines and has no scores for other replies"
         raise UsageError(f"{problem}. Name the scorer that made it")
-    lines = examples_of(examples)
-    refuse_again(lines)
-    originals = select_originals(lines, limit, sampling)
-    if not originals.examples:
+
+
+# the originals and the attacked replies
+
+
+@dataclass(frozen=True, slots=True)
+class Originals:
+    """The N replies that are attacked.
+
+    Attributes:
+        corpus: the N examples.
+        good: [N] whether a bad reply is compared with each.
+        clusters: [N] the context of each, from 0.
+        counts: the number of replies, of all lines, and so on.
+    """
+
+    corpus: Corpus
+    good: BoolArray
+    clusters: IntArray
+    counts: dict[str, int]
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """The N examples."""
+        return self.corpus.examples
+
+
+def select_originals(given: Given, limit: int, sampling: Sampling) -> Originals:
+    """Return at most `limit` of the examples with a response, drawn by the seed, in the order of the input.
+
+    A bad reply that scores higher than another bad reply fools no scorer, so attacks of that goal change good replies
+    only: rated ones in the upper half both of their data set and of its scale, if there is one. Without a rating, the
+    first of several references, written by a person, replaces the response; other unrated responses count as good.
+
+    Raises:
+        DataError: no example has a response.
+    """
+    examples = examples_of(given)
+    refuse_again(examples)
+    replied = [example for example in examples if not example.unanswered]
+    if not replied:
         raise DataError("no example has a reply", "Give lines with a response")
-    return originals
+    drawn = replied
+    if len(replied) > limit:
+        rng = sampling.generator([len(replied), limit], "audited lines")
+        drawn = [replied[row] for row in np.sort(rng.choice(len(replied), limit, replace=False))]
+    ratings: dict[str | None, list[float]] = {}
+    middles: dict[str | None, float] = {}
+    for example in replied:
+        if (rating := example.rating()) is not None:
+            ratings.setdefault(example.dataset, []).append(rating)
+        if (scale := example.scale()) is not None:
+            middles[example.dataset] = sum(scale) / 2
+    least = {name: max(float(np.median(values)), middles.get(name, -np.inf)) for name, values in ratings.items()}
+    originals = [_with_reference_as_response(example) for example in drawn]
+    rated = [(example, rating) for example in originals if (rating := example.rating()) is not None]
+    good = [(rating := example.rating()) is None or rating >= least[example.dataset] for example in originals]
+    clusters = sorted_clusters(originals).numbers
+    counts = {
+        "replies": len(originals),
+        "lines": len(examples),
+        "rated": len(rated),
+        "scaled": sum(example.dataset in middles for example, _ in rated),
+        "references_as_replies": sum(new is not old for new, old in zip(originals, drawn, strict=True)),
+        "good": sum(good),
+        "contexts": number_of(clusters),
+        "empty": len(examples) - len(replied),
+    }
+    return Originals(Corpus(originals), np.array(good, dtype=np.bool_), clusters, counts)
+
+
+def _with_reference_as_response(example: Example) -> Example:
+    """Return the example; if it is unrated, with the first of several references as its response."""
+    if example.rating() is not None or len(example.references) < 2:
+        return example
+    return replace(example, response=example.references[0], references=example.references[1:])
+
+
+def make(attack: Attack, originals: Originals, sampling: Sampling, target: Target) -> list[Example | None]:
+    """Return [N] the attacked example of each original; None for those without one.
+
+    Random numbers depend on attack, context and response alone, so no attack changes another.
+    """
+    is_worse = attack.goal == Goal.WORSE
+    rows = np.flatnonzero(originals.good) if is_worse else np.arange(len(originals.examples))
+    examples = [originals.examples[row] for row in rows]
+    texts = ["\n".join((attack.name, *example.context, example.response)) for example in examples]
+    generators = [sampling.generator(text, "attack") for text in texts]
+    results: Sequence[Example | None]
+    if attack.search is None:
+        drawn = zip(examples, generators, strict=True)
+        results = [attack.apply(example, rng, originals.corpus) for example, rng in drawn]
+    elif examples:
+        if is_worse:  # people did not rate the bad reply
+            examples = [replace(example, ratings=(), quality={}) for example in examples]
+        task = Task(attack, examples, generators, originals.clusters[rows], originals.corpus)
+        results = attack.search(task, target)
+    else:
+        results = []
+    attacked: list[Example | None] = [None] * len(originals.examples)
+    for row, example, result in zip(rows.tolist(), examples, results, strict=True):
+        if result and (result.response, result.references) != (example.response, example.references):
+            attacked[row] = result
+    return attacked
 
 
 def _score_groups(scorer: Scorer, groups: Sequence[Sequence[Example]], progress: Advance) -> list[Scores]:
@@ -245,10 +339,7 @@ class _Audited:
         self.facts.append(
             {
                 "attack": attack.name,
-                "goal": attack.goal,
-                "about": attack.about,
-                "ideal": attack.ideal,
-                "source": attack.source,
+                **{name: getattr(attack, name) for name in ("goal", "about", "ideal", "source")},
                 "skipped": targets - len(rows),
                 "declined": int(declined.sum()),
                 "failed": failed,
@@ -257,8 +348,7 @@ class _Audited:
             }
         )
         flags = Measured(before, after, clusters).fooled(attack.goal, self.sign, self.spread)
-        flags[~usable] = np.nan
-        numbers = zip(before.tolist(), after.tolist(), flags.tolist(), strict=True)
+        numbers = zip(before.tolist(), after.tolist(), np.where(usable, flags, np.nan).tolist(), strict=True)
         self.lines += [(attack, *pair, *values) for pair, values in zip(pairs, numbers, strict=True)]
 
     def _worst(self, attack: Attack, measured: Measured, pairs: Sequence[tuple[Example, Example]]) -> list[Case]:
