@@ -53,13 +53,9 @@ def score_bisecting(scorer: Scorer, examples: Sequence[Example], progress: Advan
 
 @dataclass(frozen=True)
 class Target:
-    """The scorer that an attack is aimed at.
+    """The scorer that an attack is aimed at; `sign` is -1 if a lower score is better.
 
-    Attributes:
-        scorer: the scorer.
-        sign: -1 if a lower score is better.
-        progress: called with the number of replies that were scored.
-        expect: called before that with the number of replies to come.
+    `expect` is called with the number of replies to come, `progress` with the number of those that were scored.
     """
 
     scorer: Scorer

@@ -47,8 +47,6 @@ _WORDS = {
     Verdict.UNDEFINED: "inconclusive",
     Verdict.OUT_OF_DOMAIN: "out of domain",
 }
-
-
 PUBLISHED: Facts = json.loads((Path(__file__).parent / "sai2019.json").read_text(encoding="utf-8"))
 """Scores that ADEM gave to the replies of each attack, from 1 to 5; `better` is the share that scored better than the
 original, `people` a mean rating of 150 replies. Source: tables 3 to 6 of Sai, Gupta, Khapra and Srinivasan (2019),

@@ -128,14 +128,7 @@ def _require(scorer: ScorerLike, limit: Any, allowed: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Originals:
-    """The N replies that are attacked.
-
-    Attributes:
-        corpus: the N examples.
-        good: [N] whether a bad reply is compared with each.
-        clusters: [N] the context of each, from 0.
-        counts: the number of replies, of all lines, and so on.
-    """
+    """The N replies that are attacked, whether bad replies are compared with each, and the context of each, from 0."""
 
     corpus: Corpus
     good: BoolArray
