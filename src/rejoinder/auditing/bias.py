@@ -77,11 +77,6 @@ def _first_speaker(example: Example) -> float:
     return float(len(example.context) % 2 == 0) if example.context else NAN
 
 
-def _named(example: Example) -> float:
-    """Return 1 if the reply has a common first name, else 0."""
-    return float(not _NAMES.isdisjoint(words(example.response)))
-
-
 PROPERTIES: tuple[Property, ...] = (
     Property("length", lambda example: len(words(example.response)), 10, "ten words"),
     Property("generic wording", _share(frozenset(STOP_WORDS))),
@@ -90,7 +85,7 @@ PROPERTIES: tuple[Property, ...] = (
     Property("first person", _share(_FIRST_PERSON)),
     Property("speaker", _first_speaker, 1, "yes for no"),
     Property("dialect", _share(_DIALECT)),
-    Property("named persons", _named, 1, "yes for no"),
+    Property("named persons", lambda example: not _NAMES.isdisjoint(words(example.response)), 1, "yes for no"),
 )
 
 

@@ -38,7 +38,7 @@ def cones(
     """
     if not is_differentiable(judge):
         return []
-    resamples, estimates = _resamples(clusters, sampling), list[Estimate]()
+    resamples, estimates = Sampling(RESAMPLES, sampling.seed).draw(clusters, "audit", "geometry"), list[Estimate]()
     for space in judge.spaces(examples):
         for name, side in space.sides.items():
             projected = space.project(side.vectors)
@@ -58,7 +58,8 @@ def _cone(vectors: FloatArray, resamples: Resamples, **labels: Any) -> Iterator[
     conicity = replace(conicity_over(vectors, within), contexts=resamples.size)
     labels["n"] = len(vectors)
     yield estimate_of(conicity, **labels, statistic="conicity")
-    spread, length = (float(alignments(vectors).var()), mean_length(vectors)) if len(vectors) else (NAN, NAN)
+    spread = float(alignments(vectors).var()) if len(vectors) else NAN
+    length = float(np.linalg.norm(vectors, axis=1).mean()) if len(vectors) else NAN
     yield Estimate(**labels, statistic="spread of vectors", value=spread)
     yield Estimate(**labels, statistic="length of vectors", value=length)
 
@@ -70,11 +71,6 @@ def alignments(vectors: FloatArray) -> FloatArray:
     cosines = np.full(len(vectors), np.nan)
     np.divide(vectors @ mean, lengths, out=cosines, where=lengths > 0)
     return cosines
-
-
-def mean_length(vectors: FloatArray) -> float:
-    """Return the mean length of vectors [N, D]."""
-    return float(np.linalg.norm(vectors, axis=1).mean())
 
 
 def conicity_over(vectors: FloatArray, resamples: Resamples) -> Estimate:
@@ -122,7 +118,7 @@ def breadth(
         reason = "its scores have no lowest and highest value"
         return [Estimate(**labels, statistic="ratio of spreads", reason=reason), spread, related]
     shares = (scores[both] - low) / (high - low)
-    resamples = _resamples(clusters, sampling).at(np.flatnonzero(both))
+    resamples = Sampling(RESAMPLES, sampling.seed).draw(clusters, "audit", "geometry").at(np.flatnonzero(both))
     ratio = ratio_of_spreads(shares, ratings[both], resamples)
     return [
         estimate_of(ratio, **labels, statistic="ratio of spreads", contexts=resamples.size, seed=sampling.seed),
@@ -154,8 +150,3 @@ def _deviations(values: FloatArray, weights: FloatArray) -> FloatArray:
     means, squares = (centred @ weights) / total, (centred**2 @ weights) / total
     deviations: FloatArray = np.sqrt(np.maximum(squares - means**2, 0.0))
     return deviations
-
-
-def _resamples(clusters: IntArray, sampling: Sampling) -> Resamples:
-    """Return the resamples of contexts."""
-    return Sampling(RESAMPLES, sampling.seed).draw(clusters, "audit", "geometry")

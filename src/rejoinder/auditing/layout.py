@@ -26,8 +26,8 @@ from rejoinder.scoring.domain import advice, without_domain
 from rejoinder.scoring.noted import noted
 
 SHARE = "share fooled"
-Facts = Mapping[str, Mapping[str, Any]]
-"""The facts about each attack, by name."""
+_FOOLED = "fooled [low, high]"
+Facts = Mapping[str, Mapping[str, Any]]  # about each attack, by name
 Lines = Iterable[Mapping[str, Any]]
 _FIRST = 12  # attacks in the chart of the first screen
 _SHOWN = 3  # replies on a terminal
@@ -188,7 +188,7 @@ def _layout(scorer: str, estimates: Sequence[Estimate], cases: Sequence[Case], a
         *([Section("Worst replies", [Cases("", cases)])] if cases else []),
         *_inconclusive_section(shares, about),
     ]
-    overview = _attacks_table(ordered, facts, ("what is done", "goal", "replies", "verdict"), spare=("goal",))
+    overview = _attacks_table(ordered, facts, ("what is done", "goal", "replies", _FOOLED, "verdict"), spare=("goal",))
     counts, spread = about.counts, about.scorers[scorer]["spread"]
     limits = {"drop": DROP, "move": MOVE, "fewest": FEWEST, "options": about.options}
     made = [*sentences("auditing", "made", counts=counts, spread=spread, **limits)]
@@ -231,7 +231,7 @@ def _chart(shares: Sequence[Estimate], name: str, caption: str) -> Chart | None:
 def _goal_blocks(goal: Goal, shares: Sequence[Estimate], facts: Facts) -> list[Block | None]:
     """Return the chart and the table of the attacks with one goal."""
     caption = "Skipped: replies that the attack could not change. Failed: replies without a score."
-    columns = ("what is done", "ideal", "replies", "verdict", "skipped", "failed")
+    columns = ("what is done", "ideal", "replies", _FOOLED, "verdict", "skipped", "failed")
     grid = _attacks_table(shares, facts, columns, spare=("ideal", "failed", "skipped"), caption=caption)
     in_domain = [share for share in shares if share.verdict is not Verdict.OUT_OF_DOMAIN]
     return [Prose([f"Each makes {GOALS[goal]}."]), _chart(in_domain, goal.replace(" ", "-"), ""), grid]
@@ -249,17 +249,16 @@ def _attacks_table(
             "goal": about["goal"],
             "ideal": about["ideal"],
             "replies": Cell(count(share.n), value=share.n),
+            _FOOLED: Cell(DASH, share.reason),
             "verdict": Cell(word(share), share.reason),
             "skipped": Cell(count(about["skipped"]), value=about["skipped"]),
             "failed": Cell(count(about["failed"]), about["why_failed"], about["failed"]),
         }
-        fooled = Cell(interval(share, share=True), share.method, share.value)
-        cells["fooled [low, high]"] = fooled if share.known else Cell(DASH, share.reason)
-        return [Cell(share.group, about["source"]), *(cells[name] for name in names)]
+        if share.known:
+            cells[_FOOLED] = Cell(interval(share, share=True), share.method, share.value)
+        return [Cell(share.group, about["source"]), *(cells[name] for name in columns)]
 
-    place = columns.index("replies") + 1
-    names = (*columns[:place], "fooled [low, high]", *columns[place:])
-    return table(("attack", *names), map(row, shares), caption=caption)._replace(spare=tuple(spare))
+    return table(("attack", *columns), map(row, shares), caption=caption)._replace(spare=tuple(spare))
 
 
 def _column(title: str, statistic: str, style: str = "0.12", *, spare: bool = False) -> Column:
@@ -306,7 +305,7 @@ def _adem_table(estimates: Sequence[Estimate], facts: Facts) -> Table | None:
     for share in pick(estimates, statistic=SHARE):
         if (adem := PUBLISHED.get(share.group)) is None or not share.n:
             continue
-        ours = {estimate.statistic: estimate.value for estimate in pick(estimates, by={"attack"}, group=share.group)}
+        ours = {estimate.statistic: estimate.value for estimate in pick(estimates, by="attack", group=share.group)}
         cells = [
             *(number(ours.get(name, NAN)) for name in statistics),
             percent(ours.get("share scored better", NAN)),
