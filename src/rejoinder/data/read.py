@@ -83,7 +83,7 @@ def read(*paths: str | Path, on_error: OnError = raise_error, **how: Unpack[How]
     """
     for line in read_lines(*paths, on_error=on_error, **how):
         if isinstance(line, Pair):
-            remedy = "Pairs go into rejoinder study and rejoinder score, in Python into rejoinder.study_pairs"
+            remedy = "Pairs go into rejoinder study and rejoinder score, in Python into rejoinder.study"
             on_error(DataError("a pair of replies, expected one reply", remedy, where=line.where))
         else:
             yield line
@@ -172,7 +172,7 @@ def examples_of(data: ExamplesLike, *, name: str = "examples", **how: Unpack[How
     for place, line in enumerate(lines, start=1):
         if isinstance(line, Pair):
             where = line.where or f"{name}:item {place}"
-            raise DataError("a pair of replies, expected one reply", "Give it to rejoinder.study_pairs", where=where)
+            raise DataError("a pair of replies, expected one reply", "Give it to rejoinder.study", where=where)
     return [line for line in lines if isinstance(line, Example)]
 
 
