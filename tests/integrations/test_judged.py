@@ -78,7 +78,7 @@ def test_a_score_in_words() -> None:
     found = judged(example, scorer)
     assert found.value == rejoinder.score([example]).values[0]
     assert found.words.startswith(f"{found.value:.2f} [") and found.words.endswith(f". {FACTS_NOT_CHECKED}")
-    assert found.beside == {"low": found.score.low, "high": found.score.high, "notes": list(found.notes)}
+    assert found.beside == {"low": found.score.low, "high": found.score.high, "warnings": list(found.warnings)}
     assert found.untold == ""
     nothing = judged(Example((), "hi"), scorer)
     assert nothing.words == nothing.untold == "no score: no context and no reference"
@@ -93,7 +93,7 @@ def test_a_reply_out_of_the_domain_has_no_score_and_a_reason() -> None:
     assert found.value is None and not found.score.has_interval and found.why == ""
     assert found.untold == f"cannot tell: out of domain (loud): marking judges calm words. {INSTEAD}"
     assert found.words == f"no score: out of domain (loud): marking judges calm words. {INSTEAD}"
-    assert found.beside == {"notes": [OUT_OF_DOMAIN, "loud"]}
+    assert found.beside == {"warnings": [OUT_OF_DOMAIN, "loud"]}
 
 
 @pytest.mark.parametrize("text", [GERMAN, CODE, MARKDOWN], ids=["German", "code", "markdown"])

@@ -1,4 +1,4 @@
-"""What scorers cannot judge, counted, in words."""
+"""The warnings of scorers, counted, in words."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 
 def noted(counts: Mapping[str, Mapping[str, int]], replies: int, whose: str = "") -> list[str]:
-    """One sentence a note: `12 of 300 replies are noted as "not English" (rejoinder)`; the most frequent first.
+    """Return a sentence for each warning, the most frequent first: `12 of 300 replies are noted as "not English"`.
 
     Args:
-        counts: by scorer, how many replies each note stands at.
-        replies: how many there are in all.
-        whose: what they are the replies of, behind the number ("of A").
+        counts: by scorer, the number of replies with each warning.
+        replies: number of all replies.
+        whose: whose replies they are, such as "of A".
     """
     scorers: dict[tuple[int, str], list[str]] = {}
     for scorer, notes in counts.items():
