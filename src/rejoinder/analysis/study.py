@@ -29,8 +29,7 @@ from rejoinder.scorer import Advance, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import columns_of, listed
 from rejoinder.scoring.domain import NO_REPLIES, domain_share, out_of_domain, out_on_average
 from rejoinder.scoring.explained import facts_warning
-from rejoinder.scoring.parts import Count
-from rejoinder.scoring.workers import Workers
+from rejoinder.scoring.workers import Count, Workers
 from rejoinder.stats.resamples import FloatArray, Sampling
 from rejoinder.text.normalize import visible
 
