@@ -18,7 +18,7 @@ BASE = "base"
 BASE_MODULES = {"errors", "estimates", "choices", "listening", "version", "assets"}
 CEILING = 69_000
 """Lines of all packages together; only ever lowered."""
-REWRITTEN: frozenset[str] = frozenset({CORE, "data", "perturbations", "report", "text"})
+REWRITTEN: frozenset[str] = frozenset({"analysis", CORE, "data", "perturbations", "report", "stats", "text"})
 """Packages that have reached their design: final floor and budget, plain English, no circle of files."""
 
 
@@ -61,16 +61,13 @@ TODAY = {
     "integrations": Package(11, 552),
     "pages": Package(11, 761),
     "serving": Package(11, 2_211),
-    "documents": Package(10, 4_138),
-    "auditing": Package(9, 2_100),
+    "auditing": Package(8, 2_100),
     "improve": Package(9, 1_943),
-    "meta": Package(8, 8_255),
     "annotation": Package(6, 1_866),
     "judges": Package(6, 8_129),
     "responders": Package(6, 1_727),
     "scoring": Package(7, 3_013),  # the report of score came in
     "encoders": Package(5, 1_489),
-    "humans": Package(5, 1_198),
     "metrics": Package(5, 1_445),
     "external": Package(5, 677),
     "training": Package(5, 4_298),
