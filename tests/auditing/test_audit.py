@@ -336,7 +336,7 @@ def test_one_family_changes_no_other() -> None:
 
 def test_a_judge_that_knows_the_data_set_is_told() -> None:
     found = rejoinder.audit("@dstc7", families=["upper-case"], limit=40)
-    assert found.about.scorers["rejoinder"]["fitted"] == ["dstc7"]
+    assert found.about.scorers["rejoinder"]["fitted_on"] == ["dstc7"]
     assert any("was fitted on lines of dstc7" in said for said in found.warnings)
     assert not any(
         "was fitted on lines of" in said for said in rejoinder.audit(lines(40), families=["upper-case"]).warnings

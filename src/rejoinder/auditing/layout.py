@@ -113,7 +113,7 @@ def _answer(scorer: str, estimates: Sequence[Estimate], about: About) -> tuple[s
     undecided = pick(shares, verdict=_UNDECIDED)
     few = sum(share.n < FEWEST for share in undecided)
     related = one(estimates, statistic="pearson", group="")
-    against = facts["directed"] and related.known and related.value < _AGAINST and related.p < LEVEL
+    against = facts["higher_is_better"] is not None and related.known and related.value < _AGAINST and related.p < LEVEL
     warnings, replies = facts["warnings"], about.counts["replies"]
     return sentences(
         "auditing",
@@ -131,7 +131,7 @@ def _answer(scorer: str, estimates: Sequence[Estimate], about: About) -> tuple[s
         counts=about.counts,
         options=about.options,
         against=related if against else Estimate(),
-        directed=facts["directed"],
+        directed=facts["higher_is_better"] is not None,
         spread=facts["spread"],
         not_english=2 * warnings.get(NOT_ENGLISH, 0) > replies,
     )
@@ -163,7 +163,7 @@ def _biased(estimates: Sequence[Estimate]) -> list[str]:
 def _warnings(scorer: str, about: About) -> tuple[str, ...]:
     """Return what to know before you trust the answer."""
     facts = about.scorers[scorer]
-    fitted = ", ".join(facts["fitted"])
+    fitted = ", ".join(facts["fitted_on"])
     counted = without_domain({scorer: facts["warnings"]}, [scorer] if facts["out_of_domain"] else [])
     return (
         *filter(None, [facts["facts"]]),

@@ -288,12 +288,12 @@ class _Audited:
             "asked": True,
             "signature": {**self.before.signature.fields, **signature},
             "warnings": dict(self.before.warning_counts),
-            "fitted": fitted_on([given], datasets).get(self.name, []),
+            "fitted_on": fitted_on([given], datasets).get(self.name, []),
             "out_of_domain": self.outside,
             "facts": facts_warning({self.name: self.scorer}),
             "mean": float(self.before.values[self.before.scored].mean()),
             "spread": self.spread,
-            "directed": self.scorer.card.higher_is_better is not None,
+            "higher_is_better": self.scorer.card.higher_is_better,
         }
 
     def estimates(self, sampling: Sampling) -> list[Estimate]:
