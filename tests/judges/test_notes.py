@@ -260,7 +260,7 @@ def test_a_study_counts_notes(run: Run, tmp_path: Path, out: str | None) -> None
     ran = run("study", tmp_path / "a.jsonl", "-s", "rejoinder", "--resamples", 100, *written)
     text = ran.out if out is None else (tmp_path / out).read_text(encoding="utf-8")
     text = html.unescape(text).replace('\\"', '"')
-    assert '7 of 120 replies are noted as "not English" (rejoinder).' in " ".join(text.split())
+    assert '7 of 120 replies have the warning "not English" (rejoinder).' in " ".join(text.split())
     assert ran.code == 0
 
 
