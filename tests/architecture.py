@@ -18,7 +18,7 @@ BASE = "base"
 BASE_MODULES = {"errors", "estimates", "choices", "listening", "version", "assets"}
 CEILING = 69_000
 """Lines of all packages together; only ever lowered."""
-REWRITTEN: frozenset[str] = frozenset({CORE, "data", "perturbations", "report", "text"})
+REWRITTEN: frozenset[str] = frozenset({"analysis", CORE, "data", "perturbations", "report", "stats", "text"})
 """Packages that have reached their design: final floor and budget, plain English, no circle of files."""
 
 
@@ -61,9 +61,8 @@ TODAY = {
     "integrations": Package(11, 550),
     "pages": Package(11, 761),
     "serving": Package(11, 2_213),
-    "auditing": Package(9, 2_844),
+    "auditing": Package(8, 2_047),
     "improve": Package(9, 1_838),
-    "analysis": Package(8, 7_023),
     "annotation": Package(6, 1_866),
     "judges": Package(6, 8_147),
     "responders": Package(6, 1_727),
@@ -74,7 +73,7 @@ TODAY = {
     "training": Package(5, 4_298),
     "llm": Package(4, 2_383),
     "nn": Package(4, 2_585),
-    "stats": Package(1, 2_416),
+    "stats": Package(1, 2_194),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""
 

@@ -19,7 +19,7 @@ import pytest
 import rejoinder
 from conftest import PROJECT, Run, refused
 from rejoinder import cli
-from rejoinder.auditing.listing import listing
+from rejoinder.auditing.attack import listing
 from rejoinder.cli import COMMANDS
 from rejoinder.registry import Entry
 from rejoinder.scoring.catalog import SCORERS, cards

@@ -14,9 +14,8 @@ import pytest
 import rejoinder
 from rejoinder.cli import COMMANDS
 
-# What a command calls if that has another name: files of any length go through `score_stream`, and `list` would hide
-# Python's own.
-FACES = {"score": "score_stream", "list": "listing", "inspect": "describe"}
+# What a command calls if that has another name: `list` would hide Python's own.
+FACES = {"list": "listing", "inspect": "describe"}
 LONGEST = 80
 
 

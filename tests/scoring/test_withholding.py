@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from rejoinder.scoring.parts import Judged, here
 
 import rejoinder
 from conftest import Run

@@ -365,8 +365,8 @@ def systems_of_scorers_table(estimates: list[Estimate]) -> Table | None:
         ],
         title="Scorers within and over systems",
         caption="Within systems: mean of the Pearson correlations within each system, where predicting each system's "
-        "mean gives nothing. Over systems: mean scores and mean ratings. Soft pairwise accuracy: how similar scores and "
-        "ratings are in their certainty about which of two systems is better; 0.5 is chance.",
+        "mean gives nothing. Over systems: mean scores and mean ratings. Soft pairwise accuracy: how similar scores "
+        "and ratings are in their certainty about which of two systems is better; 0.5 is chance.",
     )
 
 

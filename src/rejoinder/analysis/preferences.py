@@ -33,8 +33,9 @@ from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ig
 from rejoinder.scoring.catalog import choose_scorers, load_scorer, load_scorers
 from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.scoring.explained import facts_warning
+from rejoinder.scoring.parts import asked_of
 from rejoinder.scoring.unscored import nothing_scored
-from rejoinder.scoring.workers import Count, Workers, asked_of, scored
+from rejoinder.scoring.workers import Count, Workers, scored
 from rejoinder.stats.permutation import FLIPS, cluster_means
 from rejoinder.stats.resamples import BoolArray, IntArray, Sampling, number_of
 from rejoinder.text.normalize import visible

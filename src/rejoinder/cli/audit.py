@@ -44,7 +44,7 @@ Out = Annotated[
     typer.Option(
         "-o",
         "--out",
-        help="Write the results as .html, .md, .tex, .csv or .json, the attacked replies with their scores as .jsonl; "
+        help="Where to: the results as .html, .md, .tex, .csv or .json, the attacked replies with their scores as .jsonl; "
         "repeat for more.",
         metavar="FILE",
     ),
