@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rejoinder.documents.scores import summary_table
 
 import rejoinder
 from conftest import Run
