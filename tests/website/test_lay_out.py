@@ -44,7 +44,7 @@ def test_a_link_to_what_the_site_lacks_is_refused() -> None:
 def test_a_block_keeps_its_text_and_shows_the_name_of_its_file() -> None:
     page = lay_out.page(PurePosixPath("docs/tutorial.md"))
     assert '\n```csv title="old.csv"\nsystem,context,response,rating,llm_judge\nold,Where is' in page
-    assert "\n```console\n$ rejoinder compare old.csv new.csv -s column:llm_judge --threshold -0.5\n```\n" in page
+    assert "\n```console\n$ rejoinder compare old.csv new.csv -s column:llm_judge --fail-under -0.5\n```\n" in page
 
 
 def test_a_list_begins_after_a_blank_line() -> None:

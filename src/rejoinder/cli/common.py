@@ -249,6 +249,8 @@ def require_places(out: list[Path] | None, figures: Path | None = None, *, lines
         require_writable(path, lines=lines)
     if figures is not None and not figures.is_dir():
         require_place(figures)
+        if figures.exists():
+            raise UsageError(f"{figures}: is a file. Name a folder for the charts")
 
 
 def present(
