@@ -57,15 +57,8 @@ def study_pairs(
     first one; and for one rater against the others if there are single votes. Intervals come from resampled contexts.
     The same seed gives the same numbers, whatever the order of pairs and scorers.
 
-    Args:
-        data: N pairs in any form that `pairs_of` takes, of which some have a preference.
-        scorers: names, folders of judges, scorer objects or functions; by default all bundled scorers except judges
-            that were fitted on lines of these data sets.
-        resamples: number of resamples; 0 gives no intervals.
-        seed: of the draws, 0 or more.
-        vectors: file of word vectors for scorers that need them; by default the bundled ones.
-        workers: how many processes score, or "auto", or open `Workers`.
-        progress: called during scoring with the number of replies that are done, 2 N for each scorer.
+    For the arguments see `study`. `data` are N pairs in any form that `pairs_of` takes, of which some have a
+    preference; `progress` counts replies, 2 N for each scorer.
 
     Raises:
         DataError: no pair has a preference, or two have the same id.
