@@ -114,7 +114,7 @@ def test_series_differ_in_stroke() -> None:
     outlines = svg(histogram("h", [0, 1, 2], {"A": [1, 2], "B": [2, 1]}, xlabel="score", ylabel="replies"))
     assert "stroke-dasharray" in outlines and {"A", "B", "score", "replies"} <= set(texts(outlines))
     points = [Estimate(scorer=name, group=str(n), value=n / 100, low=0, high=1) for name in "ab" for n in (9, 50)]
-    assert "stroke-dasharray" in svg(curve("c", points, xlabel="ratings", ylabel="Pearson", null=0))
+    assert "stroke-dasharray" in svg(curve("c", points, xlabel="ratings", ylabel="Pearson"))
     days = [Estimate(scorer="a", group=f"2026-0{month}-01", value=0.1) for month in (1, 3, 5)]
     assert "Mar" in texts(svg(curve("c", days, x=date.fromisoformat)))
 

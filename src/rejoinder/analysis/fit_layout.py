@@ -11,9 +11,8 @@ from rejoinder.estimates import Estimate, Verdict, one, pick
 from rejoinder.report.charts import curve, intervals
 from rejoinder.report.layout import KeyFigure, Layout, Section
 from rejoinder.report.results import About
-from rejoinder.report.sentences import sentences
 from rejoinder.report.tables import Column, pivot
-from rejoinder.report.written import count, interval, number, percent
+from rejoinder.report.written import count, interval, number, percent, sentences
 
 JUDGE, ADAPTED, CURVE, WITHIN = "judge", "adapted judge", "lines", " within systems"
 

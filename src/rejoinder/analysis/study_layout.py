@@ -16,9 +16,8 @@ from rejoinder.estimates import Estimate, one, pick
 from rejoinder.report.charts import intervals, scatter
 from rejoinder.report.layout import Block, Case, Cases, Chart, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About
-from rejoinder.report.sentences import sentences
 from rejoinder.report.tables import Column, Table, pivot, table
-from rejoinder.report.written import count, interval, number, p_value, pluralize
+from rejoinder.report.written import count, interval, number, p_value, pluralize, sentences
 from rejoinder.stats.correlation import CORRELATIONS
 
 MOST_DRAWN = 4

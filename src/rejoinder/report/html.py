@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rejoinder.report.charts import NARROW, WIDE, inline_svg
 from rejoinder.report.layout import Chart
-from rejoinder.report.made import Made, made
+from rejoinder.report.record import Made, made
 from rejoinder.report.written import count, number
 from rejoinder.text.normalize import escape_controls
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rejoinder.report.html import environment
 from rejoinder.report.layout import Section
-from rejoinder.report.made import Made, made
+from rejoinder.report.record import Made, made
 from rejoinder.report.tables import Table, numeric
 from rejoinder.report.written import one_line
 

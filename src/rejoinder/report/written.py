@@ -1,11 +1,16 @@
-"""Numbers as text: in tables, sentences and charts."""
+"""Numbers as text: in tables, sentences and charts; sentences of results by text templates next to the analysis."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from rejoinder.estimates import Estimate
+from rejoinder.estimates import Estimate, one, pick
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 DASH = "–"
 
@@ -70,3 +75,31 @@ def listed(names: Sequence[str], word: str = "and") -> str:
 def one_line(text: str) -> str:
     """Return `text` without line ends."""
     return " ".join(text.split())
+
+
+@cache
+def _environment(package: str) -> Environment:
+    """Return the environment for the templates in the folder `answers` of a package."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader(f"rejoinder.{package}", "answers"), undefined=StrictUndefined,
+        autoescape=False,  # noqa: S701 - these are plain sentences; the renderers escape them
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    filters = (count, interval, listed, number, percent, pluralize, rounded)
+    environment.filters |= {function.__name__: function for function in filters} | {"p": p_value}
+    environment.globals |= {"one": one, "pick": pick}
+    return environment
+
+
+def sentences(package: str, template: str, **facts: Any) -> tuple[str, ...]:
+    """Return the sentences that a template makes of `facts`: one for each line that is not empty.
+
+    Args:
+        package: of the analysis, such as "analysis".
+        template: name of the file in its folder `answers`, without `.txt.jinja`.
+        facts: what the template uses. Everything it names must be there.
+    """
+    text = _environment(package).get_template(f"{template}.txt.jinja").render(**facts)
+    return tuple(one_line(line) for line in text.splitlines() if line.strip())
