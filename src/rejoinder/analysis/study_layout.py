@@ -138,9 +138,9 @@ def section(study: Measured, scored: ScoredSet) -> Section:
             Prose(answer(scored, study.estimates, study.about.scorers)) if several else None,
             scorers_chart(study, scored) if several else None,
             *(_marked(made_table, scored) for made_table in tables if made_table and made_table.rows),
-            Prose(missing, "Not computed", listed=True) if missing else None,
             *scatter_charts(scored, own),
             Cases("Where scorers and raters differ most", cases) if cases else None,
+            Prose(missing, "Not computed", listed=True) if missing else None,
         ],
     )
 

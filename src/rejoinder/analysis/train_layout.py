@@ -104,7 +104,7 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
         ),
         sections=[
             Section("Comparison with other scorers", [figures]),
-            Section("How it was fitted", [Prose(absent), *fits]),
+            Section("How it was fitted", [*([Prose(absent)] if absent else []), *fits]),
         ],
         brief=[figures if lead.known else None, Prose(absent), *fits, Prose(made)],
         made=made,

@@ -50,7 +50,7 @@ _SETTINGS: dict[str, Any] = {
     "axes.edgecolor": _COLORS["soft"], "axes.labelcolor": _COLORS["soft"], "xtick.color": _COLORS["soft"],
     "ytick.color": _COLORS["soft"], "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
     "grid.color": _COLORS["line"], "legend.fontsize": 9.75, "axes.axisbelow": True, "axes.formatter.useoffset": False,
-    "date.converter": "concise", "path.simplify": False, "axes.prop_cycle":
+    "date.converter": "concise", "axes.unicode_minus": False, "path.simplify": False, "axes.prop_cycle":
     f"cycler(color={[_COLORS[name] for name in ('metric', 'judge', 'reads', 'trivial')]}, marker={[*'osD^']}, "
     "linestyle=['-', '--', ':', '-.'])",
 }  # fmt: skip
@@ -68,20 +68,12 @@ _KINDS = {
 
 
 def intervals(
-    name: str,
-    estimates: Sequence[Estimate],
-    *,
-    row: str | Callable[[Estimate], str] = "scorer",
-    kinds: Mapping[str, str] | None = None,
-    bands: Mapping[str, float] | None = None,
-    marks: Mapping[str, Estimate] | None = None,
-    apart: Sequence[str] = (),
-    null: float = 0.0,
-    xlabel: str = "",
-    caption: str = "",
-    scale: tuple[float, float] | None = None,
+    name: str, estimates: Sequence[Estimate], *, row: str | Callable[[Estimate], str] = "scorer",
+    kinds: Mapping[str, str] | None = None, bands: Mapping[str, float] | None = None,
+    marks: Mapping[str, Estimate] | None = None, apart: Sequence[str] = (), null: float = 0.0,
+    xlabel: str = "", caption: str = "", scale: tuple[float, float] | None = None,
     write: Callable[[float], str] = number,
-) -> Chart | None:
+) -> Chart | None:  # fmt: skip
     """Return a chart with a row for each scorer, in the order of the estimates: its value with its interval.
 
     `row` is a label or a function from an estimate to the name of its row; a second estimate of a row is drawn hollow,
@@ -107,7 +99,7 @@ def intervals(
         columns = 3 if wide else 1
         legend = _LINE * math.ceil(len(entries) / columns) + 12 if len(entries) > 1 else 0
         figure, axes = _axes(width, bottom + 44 + legend + _LINE * len(lines))
-        axes.set_xlabel(escape_controls(xlabel), loc="right")
+        axes.set_xlabel(textwrap.fill(escape_controls(xlabel), width // 8), loc="right")
         axes.axvline(null, color=_COLORS["soft"], linewidth=0.9)
         for y, (key, group) in zip(middles, rows.items(), strict=True):
             color, marker, fill, _ = looks[key]
@@ -117,16 +109,16 @@ def intervals(
                 style: dict[str, Any] = {"color": _COLORS[color], "mfc": _COLORS["paper" if place else fill]}
                 axes.plot(estimate.ends, [y, y], "-", **style, alpha=0 if place else 1)
                 axes.plot(estimate.value, y, marker, **style, zorder=3)
-            at, frame = (1, y), axes.get_yaxis_transform()
-            axes.annotate(write(group[0].value), at, (8, 0), frame, "offset points", va="center")
+            frame = axes.get_yaxis_transform()
+            axes.annotate(write(group[0].value), (1, y), (8, 0), frame, "offset points", va="center")
         for place, (text, mark) in enumerate(lines.items()):  # their names one above the other
             axes.axvline(mark.value, color=_COLORS["limit"], linestyle=(0, (3, 2)), linewidth=1.1)
             if mark.has_interval:
                 axes.axvspan(*mark.ends, color=_COLORS["band"], linewidth=0, zorder=0.2)
-            label, at, up = f"{escape_controls(text)} {write(mark.value)}", (mark.value, 1), (0, 2 + 13 * place)
-            axes.annotate(label, at, up, axes.get_xaxis_transform(), "offset points", va="bottom", ha="center")
+            label, frame = f"{escape_controls(text)} {write(mark.value)}", axes.get_xaxis_transform()
+            axes.annotate(label, (mark.value, 1), (0, 2 + 13 * place), frame, "offset points", va="bottom", ha="center")
         axes.grid(axis="x", linewidth=0.75)
-        axes.locator_params("x", nbins=6 if wide else 3, steps=[1, 2, 5, 10])
+        axes.locator_params("x", nbins=6 if wide else 4, steps=[1, 2, 5, 10])
         axes.set_yticks(middles, names)
         axes.set(ylim=(bottom, 0), xlim=scale)
         for tick, key in zip(axes.get_yticklabels(), rows, strict=True):
@@ -147,17 +139,9 @@ def intervals(
 
 
 def scatter(
-    name: str,
-    x: Sequence[float],
-    y: Sequence[float],
-    *,
-    xlabel: str = "",
-    ylabel: str = "",
-    caption: str = "",
-    labels: Sequence[str] = (),
-    diagonal: bool = False,
-    jitter: float = 0.0,
-) -> Chart | None:
+    name: str, x: _Numbers, y: _Numbers, *, xlabel: str = "", ylabel: str = "", caption: str = "",
+    labels: Sequence[str] = (), diagonal: bool = False, jitter: float = 0.0,
+) -> Chart | None:  # fmt: skip
     """Return a square chart of the points [N] that have x and y; of more than 400, 400 are drawn.
 
     `labels` names each point: the chart shows its number, the caption lists the names. `jitter` is the standard
@@ -182,7 +166,8 @@ def scatter(
                 axes.annotate(f"{place + 1}", point, ha="center", va="center_baseline", fontsize=9)
         else:  # one line with gaps, because 400 markers would take 65 KB
             ends = noisy[:, :1] + span * np.array([-0.011, 0.011, math.nan])
-            axes.plot(ends.ravel(), noisy[:, 1].repeat(3), "-", color=_COLORS["metric"], linewidth=4, alpha=0.5)
+            style: dict[str, Any] = {"linewidth": 4, "solid_capstyle": "butt", "alpha": 0.5}
+            axes.plot(ends.ravel(), noisy[:, 1].repeat(3), "-", color=_COLORS["metric"], **style)
         if diagonal:
             axes.plot(
                 [noisy.min(), noisy.max()], [noisy.min(), noisy.max()], "--", color=_COLORS["soft"], linewidth=0.8
@@ -215,14 +200,9 @@ def histogram(
 
 
 def curve(
-    name: str,
-    estimates: Sequence[Estimate],
-    *,
-    xlabel: str = "",
-    ylabel: str = "",
-    caption: str = "",
+    name: str, estimates: Sequence[Estimate], *, xlabel: str = "", ylabel: str = "", caption: str = "",
     x: Callable[[str], Any] = float,
-) -> Chart | None:
+) -> Chart | None:  # fmt: skip
     """Return a line for each scorer over the number in `group`, with intervals.
 
     `x` turns `group` into a place on the axis: `date.fromisoformat` for dates.
@@ -233,7 +213,8 @@ def curve(
     def add(axes: Axes, text: str, group: list[Estimate]) -> None:
         at = [x(point.group) for point in group]
         (line,) = axes.plot(at, [point.value for point in group], label=text)
-        axes.vlines(at, *np.transpose([point.ends for point in group]), line.get_color(), linewidth=1.4)
+        low, high = np.transpose([point.ends for point in group])
+        axes.vlines(at, low, high, line.get_color(), linewidth=1.4)
 
     values = [f"{text} {', '.join(f'{one.group}: {interval(one)}' for one in group)}" for text, group in series.items()]
     return _series(name, series, add, values, caption, xlabel=xlabel, ylabel=ylabel)
@@ -258,10 +239,8 @@ def _settings(**more: Any) -> Iterator[None]:
 def _axes(width: int, height: float, xlabel: str = "", ylabel: str = "") -> tuple[Figure, Axes]:
     """Return a figure, its size in CSS pixels (96 are an inch), and its axes."""
     from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    layout = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03)
-    figure = Figure(figsize=(width / 96, height / 96), layout=layout)
+    figure = Figure(figsize=(width / 96, height / 96), layout="constrained")
     axes = figure.subplots()
     axes.set(xlabel=escape_controls(xlabel), ylabel=escape_controls(ylabel))
     return figure, axes

@@ -43,11 +43,7 @@ def csv_text(results: Record) -> str:
 
 
 def save(results: Record, path: Path, command_line: str = "") -> None:
-    """Write results to `path`, whole or not at all.
-
-    Raises:
-        UsageError: see `require_writable`.
-    """
+    """Write results to `path`, whole or not at all. It must be one that `require_writable` accepts."""
     require_writable(path, lines=results.layout.lines is not None)
     suffix = path.suffix.lower()
     if suffix == LINES:

@@ -34,12 +34,9 @@ class Gate(NamedTuple):
 class About:
     """What an analysis was made of.
 
-    Attributes:
-        data: one mapping for each data set: `dataset`, `rated`, `contexts`, `systems`, `scale` and so on.
-        scorers: by name: `kind`, `asked`, `signature` (a mapping), `warnings` (a count for each), `unscored`, `fitted`
-            and so on.
-        options: such as `resamples`, `seed` and `dimension`.
-        counts: lines read, rated and so on.
+    `data` has `dataset`, `rated`, `contexts`, `systems`, `scale` and so on for each data set. `scorers` has by name
+    `kind`, `asked`, `signature` (a mapping), `warnings` (a count for each), `unscored`, `fitted` and so on; `options`
+    are such as `resamples`, `seed` and `dimension`; `counts` are of lines read, rated and so on.
     """
 
     data: Sequence[Mapping[str, Any]] = ()
