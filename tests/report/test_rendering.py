@@ -17,12 +17,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from example_results import results
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from made_up import results
 from page import Page
 from rejoinder.errors import UsageError, WriteError
 from rejoinder.estimates import NAN, Estimate

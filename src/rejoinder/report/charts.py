@@ -92,7 +92,9 @@ def intervals(
     @_settings()
     def draw(width: int) -> Figure:
         wide = width >= WIDE
-        names = [textwrap.fill(escape_controls(key), 26 if wide else 17) for key in rows]
+        wrapper = textwrap.TextWrapper(26 if wide else 17, break_on_hyphens=False)
+        wrapper.wordsep_simple_re = re.compile(r"(\s+|(?<=[/:#_.?&=-]))")  # also after the signs of addresses
+        names = ["\n".join(wrapper.wrap(escape_controls(key))) for key in rows]
         heights = np.array([max(27, _LINE * (text.count("\n") + 1) + 6) for text in names])
         gaps = np.cumsum([14 * (place > 0 and key in apart) for place, key in enumerate(rows)]).clip(0, 14)
         middles, bottom = np.cumsum(heights) - heights / 2 + gaps, heights.sum() + gaps[-1]
