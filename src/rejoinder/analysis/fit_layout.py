@@ -11,9 +11,8 @@ from rejoinder.estimates import Estimate, Verdict, pick
 from rejoinder.report.charts import curve, intervals
 from rejoinder.report.layout import KeyFigure, Layout, Section
 from rejoinder.report.results import About
-from rejoinder.report.sentences import sentences
 from rejoinder.report.tables import Column, pivot
-from rejoinder.report.written import count, interval
+from rejoinder.report.written import count, interval, sentences
 
 JUDGE, ADAPTED, CURVE, WITHIN, BY_LENGTH = "judge", "adapted judge", "lines", " within systems", "preferred reply"
 
