@@ -255,7 +255,7 @@ def decide(
         p: their p; without it, that of the estimates.
         null: the value by chance.
         level: of the tests.
-        outside: scorers that cannot judge these lines. Their verdict is "out of domain", and they are not in the family.
+        outside: scorers that cannot judge these lines. They are "out of domain" and not in the family.
         method: of the adjustment.
         tests: number of tests in the family, if some of them are not among these estimates.
     """

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from conftest import PROJECT
+from rejoinder.estimates import Estimate
 from rejoinder.example import Example
 from rejoinder.scorer import run
 from rejoinder.scoring.catalog import load_scorer
-from rejoinder.estimates import Estimate
 
 PAIRS = [
     ("the cat sat on the mat", "the cat is on the mat"),

@@ -36,7 +36,11 @@ def test_every_format(run: Run, tmp_path: Path) -> None:
     page = (tmp_path / "card.html").read_text(encoding="utf-8")
     assert page.index("length is fooled by 2 of 3 attacks") < page.index("<svg")
     assert "rejoinder audit @conture -s length --family jumbled" in page
-    rows = [row for row in csv.DictReader(io.StringIO((tmp_path / "card.csv").read_text())) if row["statistic"] == "share fooled"]
+    rows = [
+        row
+        for row in csv.DictReader(io.StringIO((tmp_path / "card.csv").read_text()))
+        if row["statistic"] == "share fooled"
+    ]
     record = json.loads((tmp_path / "card.json").read_text())
     shares = [row for row in record["results"] if row["statistic"] == "share fooled"]
     assert [row["group"] for row in rows] == [row["group"] for row in shares]

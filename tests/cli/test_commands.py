@@ -291,12 +291,14 @@ def test_no_cell_of_a_table_is_ever_cut(
         (
             ("-s", "length", "-o", "{folder}/a.doc"),
             2,
-            "{folder}/a.doc: unknown output format .doc. Use one of .jsonl, .ndjson, .csv, .tsv, .parquet, .xlsx, .html",
+            "{folder}/a.doc: unknown output format .doc. Use one of "
+            ".jsonl, .ndjson, .csv, .tsv, .parquet, .xlsx, .html",
         ),
         (  # said before scorers are loaded, which may take long
             ("-s", "blue-4", "-o", "{folder}/a.doc"),
             2,
-            "{folder}/a.doc: unknown output format .doc. Use one of .jsonl, .ndjson, .csv, .tsv, .parquet, .xlsx, .html",
+            "{folder}/a.doc: unknown output format .doc. Use one of "
+            ".jsonl, .ndjson, .csv, .tsv, .parquet, .xlsx, .html",
         ),
         (
             ("-s", "{folder}"),

@@ -11,9 +11,8 @@ from rejoinder.estimates import Estimate, Verdict, one, pick
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Chart, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About
-from rejoinder.report.sentences import sentences
 from rejoinder.report.tables import Column, Table, pivot, table
-from rejoinder.report.written import count, interval, number, p_value, percent, pluralize
+from rejoinder.report.written import count, interval, number, p_value, percent, pluralize, sentences
 from rejoinder.scoring.domain import advice, without_domain
 from rejoinder.scoring.noted import noted
 

@@ -19,9 +19,8 @@ from rejoinder.perturbations import Goal
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Block, Case, Cases, Chart, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About, Gate, Results
-from rejoinder.report.sentences import sentences
 from rejoinder.report.tables import Cell, Column, Table, pivot, table
-from rejoinder.report.written import DASH, count, interval, number, percent, pluralize
+from rejoinder.report.written import DASH, count, interval, number, percent, pluralize, sentences
 from rejoinder.scoring.domain import advice, without_domain
 from rejoinder.scoring.noted import noted
 

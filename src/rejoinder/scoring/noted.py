@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 
 def noted(counts: Mapping[str, Mapping[str, int]], replies: int, whose: str = "") -> list[str]:
-    """Return a sentence for each warning, the most frequent first: `3 of 300 replies have the warning "code" (rejoinder)`.
+    """Return a sentence for each warning, the most frequent first: `3 of 300 replies have the warning "code" (a)`.
 
     Args:
         counts: by scorer, the number of replies with each warning.

@@ -21,8 +21,8 @@ from rejoinder.estimates import Estimate
 from rejoinder.example import Example
 from rejoinder.report.layout import Chart, KeyFigure, Layout, Section
 from rejoinder.report.results import About, Results
-from rejoinder.report.sentences import sentences
 from rejoinder.report.tables import Column, Table, pivot
+from rejoinder.report.written import sentences
 from rejoinder.scorer import Scorer
 from rejoinder.scoring.dialogue import DialogueScorer
 from rejoinder.scoring.explained import explanations, is_explained
@@ -256,7 +256,7 @@ class ScoreReport:
         """Write the report as HTML pages, whole or not at all."""
         from rejoinder.data.outputs import atomic_file
         from rejoinder.report.html import page
-        from rejoinder.report.made import made
+        from rejoinder.report.record import made
 
         results, lines = self.results(files), self.lines
         text = page(
