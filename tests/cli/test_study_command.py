@@ -78,7 +78,7 @@ def test_every_format_has_the_answer_and_figures_are_drawn(run: Run, tmp_path: P
     assert "booktabs" in paths[2].read_text(encoding="utf-8") and paths[3].read_text().count("\n") > 50
     names = {path.name for path in (tmp_path / "charts").iterdir()}
     assert {"study-scorers.svg", "study-scorers.png", "study-scorers.pdf"} <= names
-    ran = run("study", lines, "-s", "length", "--figures", lines)
+    ran = run("study", lines, "-s", "length", "--figures", paths[0])
     assert ran.code == 2 and "is a file. Name a folder for the charts" in ran.err
 
 
