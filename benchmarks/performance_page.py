@@ -13,7 +13,7 @@ from performance_systems import ALONE, RIVALS
 from rejoinder.estimates import Estimate, estimate_of
 from rejoinder.report import markdown
 from rejoinder.report.layout import Prose, Section
-from rejoinder.report.made import Made, today
+from rejoinder.report.record import Made, today
 from rejoinder.report.tables import Table, table
 from rejoinder.report.written import interval, number
 from rejoinder.version import __version__

@@ -21,9 +21,8 @@ from rejoinder.analysis.analyses import ANALYSES
 from rejoinder.analysis.scored import ScoredSet
 from rejoinder.estimates import Estimate
 from rejoinder.example import Example
-from rejoinder.report.files import csv_text
+from rejoinder.report.files import csv_text, latex
 from rejoinder.report.html import html
-from rejoinder.report.latex import latex
 from rejoinder.report.markdown import markdown
 from rejoinder.report.tables import Column, Table, pivot
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from conftest import PROJECT, Run
-from rejoinder.auditing.listing import listing
+from rejoinder.auditing.attack import listing
 from rejoinder.cli.help import COMMANDS
 from rejoinder.report.terminal import narrowed, prose, text_table
 from samples import few
@@ -100,7 +100,7 @@ def test_a_terminal_shows_the_output_and_nothing_else(call: tuple[str, ...], col
 def test_progress_is_drawn_and_taken_back() -> None:
     _, shown, sent = on_terminal(*STUDY, columns=60)
     assert b"scoring" in sent and not any("scoring" in line for line in shown)
-    assert shown[0].startswith("bleu-2 is not shown to agree with people")
+    assert shown[0].startswith("bleu-2 shows no significant agreement")
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from example_results import LONG, estimates, results
 
-from made_up import LONG, estimates, results
 from page import Page
 from rejoinder.estimates import Estimate
 from rejoinder.report.charts import NARROW, WIDE, curve, histogram, inline_svg, intervals, scatter
@@ -33,7 +33,7 @@ def texts(drawn: str) -> list[str]:
 
 def test_matplotlib_is_loaded_only_to_draw() -> None:
     code = (
-        "import sys; sys.path.insert(0, 'tests/report'); from made_up import results; made = results(); str(made); "
+        "import sys; sys.path.insert(0, 'tests/report'); from example_results import results; str(results()); "
         "import rejoinder.report.html; sys.exit('matplotlib' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
@@ -78,7 +78,7 @@ def test_labels_do_not_overlap(width: int) -> None:
     labels = [*axes.get_yticklabels(), *axes.texts]
     boxes = [label.get_window_extent(renderer) for label in labels if label.get_text().strip()]
     boxes += [legend.get_window_extent(renderer) for legend in figure.legends]
-    boxes += [axes.xaxis.get_tightbbox(renderer)]
+    boxes += filter(None, [axes.xaxis.get_tightbbox(renderer)])
     pairs = [(a, b) for place, a in enumerate(boxes) for b in boxes[:place]]
     assert not [1 for a, b in pairs if a.x0 < b.x1 - 1 and b.x0 < a.x1 - 1 and a.y0 < b.y1 - 1 and b.y0 < a.y1 - 1]
     assert min(box.x0 for box in boxes) >= 0 and max(box.x1 for box in boxes) <= figure.bbox.x1 + 1
@@ -89,14 +89,14 @@ def test_kinds_differ_in_shape_or_fill() -> None:
     kinds = ["judge", "metric", "baseline", "oracle baseline"]
     chart = intervals("c", estimates(kinds), kinds={kind: kind for kind in kinds})
     assert chart is not None
-    lines = [line for line in chart.draw(WIDE).axes[0].lines if len(line.get_xdata()) == 1]
+    lines = [line for line in chart.draw(WIDE).axes[0].lines if np.size(line.get_xdata()) == 1]
     looks = {(line.get_marker(), line.get_markerfacecolor() == "#ffffff") for line in lines}
     assert len(looks) == 4
 
 
 def test_many_points_are_one_path() -> None:
     rng = np.random.default_rng(0)
-    chart = scatter("lines", rng.normal(size=5000), rng.normal(size=5000), xlabel="rating", ylabel="s", jitter=0.1)
+    chart = scatter("lines", *rng.normal(size=(2, 5000)).tolist(), xlabel="rating", ylabel="s", jitter=0.1)
     drawn = svg(chart)
     assert chart is not None and "400 of 5,000 points" in chart.label and len(drawn) < 40_000
     assert max(path.count("M") for path in re.findall(r' d="([^"]*)"', drawn)) == 400
@@ -114,7 +114,7 @@ def test_series_differ_in_stroke() -> None:
     outlines = svg(histogram("h", [0, 1, 2], {"A": [1, 2], "B": [2, 1]}, xlabel="score", ylabel="replies"))
     assert "stroke-dasharray" in outlines and {"A", "B", "score", "replies"} <= set(texts(outlines))
     points = [Estimate(scorer=name, group=str(n), value=n / 100, low=0, high=1) for name in "ab" for n in (9, 50)]
-    assert "stroke-dasharray" in svg(curve("c", points, xlabel="ratings", ylabel="Pearson", null=0))
+    assert "stroke-dasharray" in svg(curve("c", points, xlabel="ratings", ylabel="Pearson"))
     days = [Estimate(scorer="a", group=f"2026-0{month}-01", value=0.1) for month in (1, 3, 5)]
     assert "Mar" in texts(svg(curve("c", days, x=date.fromisoformat)))
 

@@ -17,21 +17,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from example_results import results
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from made_up import results
 from page import Page
 from rejoinder.errors import UsageError, WriteError
 from rejoinder.estimates import NAN, Estimate
-from rejoinder.report.files import csv_text, require_writable
+from rejoinder.report.files import csv_text, latex, require_writable
 from rejoinder.report.html import fragment, html
-from rejoinder.report.latex import latex
 from rejoinder.report.layout import Layout, Prose, Section
-from rejoinder.report.made import masked, today
 from rejoinder.report.markdown import markdown, page
+from rejoinder.report.record import masked, today
 from rejoinder.report.results import Results
 from rejoinder.report.tables import table
 from rejoinder.report.terminal import terminal

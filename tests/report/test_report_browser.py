@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from example_results import results
 
 from chromium import WCAG, Axe, Browser, Page, launched
-from made_up import results
 
 pytestmark = pytest.mark.slow
 

@@ -21,7 +21,7 @@ from rejoinder.errors import DataError, UsageError, shown
 from rejoinder.estimates import LEVEL, NAN, Estimate, Verdict, decide, pick
 from rejoinder.example import Example, Given
 from rejoinder.report.results import About, Gate, Results
-from rejoinder.report.sentences import sentences
+from rejoinder.report.written import sentences
 from rejoinder.scorer import Advance, Card, Scorer, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, listed, load_scorers
 from rejoinder.scoring.dialogue import as_rated

@@ -13,9 +13,8 @@ from rejoinder.estimates import Estimate, Verdict, one, pick, plain
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Case, Cases, Chart, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About
-from rejoinder.report.sentences import sentences
 from rejoinder.report.tables import Column, Table, pivot
-from rejoinder.report.written import DASH, count, interval, number, p_value, percent, pluralize, rounded
+from rejoinder.report.written import DASH, count, interval, number, p_value, percent, pluralize, rounded, sentences
 
 MOST_CASES = 20
 _BRIEF_CASES, _MOST_ROWS = 3, 40

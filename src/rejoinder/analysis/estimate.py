@@ -24,7 +24,7 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.estimates import NAN, Estimate, decide, estimate_of, pick
 from rejoinder.example import OVERALL, Example, Given
 from rejoinder.report.results import About, Results
-from rejoinder.report.sentences import sentences
+from rejoinder.report.written import sentences
 from rejoinder.scorer import Advance, Card, FloatArray, ScorerLike, Scores, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, label_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated

@@ -31,9 +31,8 @@ from rejoinder.metrics.baselines import words
 from rejoinder.report.charts import curve, intervals
 from rejoinder.report.layout import KeyFigure, Layout, Section
 from rejoinder.report.results import About, Results
-from rejoinder.report.sentences import sentences
 from rejoinder.report.tables import Column, pivot
-from rejoinder.report.written import count, interval
+from rejoinder.report.written import count, interval, sentences
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, ignore, signature_of
 from rejoinder.scoring.catalog import DEFAULT, load_scorer
 from rejoinder.stats.correlation import Statistic, mean_correlations

@@ -29,16 +29,16 @@ from rejoinder.example import Choice, Given, Pair
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Chart, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About, Results
-from rejoinder.report.sentences import sentences
 from rejoinder.report.tables import Column, Table, pivot, table
-from rejoinder.report.written import count, interval, number, p_value, percent, pluralize
+from rejoinder.report.written import count, interval, number, p_value, percent, pluralize, sentences
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import choose_scorers, load_scorer, load_scorers
 from rejoinder.scoring.domain import advice, domain_share, out_of_domain, without_domain
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.noted import noted
+from rejoinder.scoring.parts import asked_of
 from rejoinder.scoring.unscored import nothing_scored
-from rejoinder.scoring.workers import Count, Workers, asked_of, scored
+from rejoinder.scoring.workers import Count, Workers, scored
 from rejoinder.stats.permutation import FLIPS, cluster_means
 from rejoinder.stats.resamples import IntArray, Sampling, number_of
 from rejoinder.text.normalize import visible

@@ -22,8 +22,7 @@ from rejoinder.example import Example, Given
 from rejoinder.judges.answers import is_judge
 from rejoinder.report.layout import Case, Cases, Layout, Section
 from rejoinder.report.results import About, Gate, Results
-from rejoinder.report.sentences import sentences
-from rejoinder.report.written import interval
+from rejoinder.report.written import interval, sentences
 from rejoinder.scorer import OUT_OF_DOMAIN, Scorer, ScorerLike, Scores, run
 from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated

@@ -38,7 +38,7 @@ from rejoinder.estimates import LEVEL, Estimate, Verdict, estimate_of, pick
 from rejoinder.example import OVERALL, Example, Given, Rating
 from rejoinder.report.layout import Case
 from rejoinder.report.results import About, Results
-from rejoinder.report.sentences import sentences
+from rejoinder.report.written import sentences
 from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, ignore, run
 from rejoinder.scoring.catalog import choose_scorers, columns_of, listed, load_scorers
 from rejoinder.scoring.dialogue import as_rated

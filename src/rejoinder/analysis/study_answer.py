@@ -13,7 +13,7 @@ from rejoinder.analysis.scored import ScoredSet
 from rejoinder.data.rated import FEWEST_EQUAL, equal_scores
 from rejoinder.estimates import Estimate, one, pick
 from rejoinder.report.results import About
-from rejoinder.report.sentences import sentences
+from rejoinder.report.written import sentences
 from rejoinder.scorer import OUT_OF_DOMAIN
 
 _MISTAKES = (BAD_AS_GOOD, GOOD_AS_BAD)

@@ -16,9 +16,8 @@ from rejoinder.estimates import Estimate, one, pick
 from rejoinder.report.charts import intervals, scatter
 from rejoinder.report.layout import Block, Case, Cases, Chart, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About
-from rejoinder.report.sentences import sentences
 from rejoinder.report.tables import Column, Table, pivot, table
-from rejoinder.report.written import count, interval, number, p_value, pluralize
+from rejoinder.report.written import count, interval, number, p_value, pluralize, sentences
 from rejoinder.stats.correlation import CORRELATIONS
 
 MOST_DRAWN = 4
@@ -132,16 +131,16 @@ def section(study: Measured, scored: ScoredSet) -> Section:
     several = study.pool is not None
     cases = [case for case in study.cases if case.values.get("dataset") == scored.name]
     missing = missing_values(own)
-    tables = [table_of(own) for _, table_of in study.analyses if table_of]
+    tables = [made for _, table_of in study.analyses if table_of and (made := table_of(own))]
     return Section(
         scored.rated.title,
         [
             Prose(answer(scored, study.estimates, study.about.scorers)) if several else None,
             scorers_chart(study, scored) if several else None,
-            *(_marked(made_table, scored) for made_table in tables if made_table and made_table.rows),
-            Prose(missing, "Not computed", listed=True) if missing else None,
+            *(_marked(made_table, scored) if not place else made_table for place, made_table in enumerate(tables)),
             *scatter_charts(scored, own),
             Cases("Where scorers and raters differ most", cases) if cases else None,
+            Prose(missing, "Not computed", listed=True) if missing else None,
         ],
     )
 

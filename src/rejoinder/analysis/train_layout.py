@@ -11,9 +11,8 @@ from rejoinder.estimates import Estimate, Verdict, pick
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Block, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About
-from rejoinder.report.sentences import sentences
 from rejoinder.report.tables import Column, Table, pivot, table
-from rejoinder.report.written import count, number
+from rejoinder.report.written import count, number, sentences
 
 
 def is_ahead(estimates: Sequence[Estimate], first: str, second: str) -> bool:
@@ -105,7 +104,7 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
         ),
         sections=[
             Section("Comparison with other scorers", [figures]),
-            Section("How it was fitted", [Prose(absent), *fits]),
+            Section("How it was fitted", [*([Prose(absent)] if absent else []), *fits]),
         ],
         brief=[figures if lead.known else None, Prose(absent), *fits, Prose(made)],
         made=made,

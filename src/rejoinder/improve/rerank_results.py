@@ -12,9 +12,8 @@ from rejoinder.improve.winnings import Winnings
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Layout, Prose, Section
 from rejoinder.report.results import About, Results
-from rejoinder.report.sentences import sentences
 from rejoinder.report.tables import Cell, Table, table
-from rejoinder.report.written import count, interval
+from rejoinder.report.written import count, interval, sentences
 from rejoinder.scorer import OUT_OF_DOMAIN, signature_of
 from rejoinder.scoring.domain import INSTEAD, out_of_domain
 from rejoinder.scoring.explained import facts_warning

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import math
 import re
+import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ import numpy as np
 from rejoinder.data.outputs import atomic_file
 from rejoinder.estimates import Estimate
 from rejoinder.report.layout import Chart
+from rejoinder.report.tables import grouped
 from rejoinder.report.written import interval, number
 from rejoinder.text.normalize import escape_controls
 
@@ -36,7 +38,7 @@ _Numbers = Sequence[float]
 
 WIDE, NARROW = 640, 343  # CSS pixels: of a page, and of a phone without its margins
 _SQUARE, _POINTS = 320, 400  # pixels of a side of a scatter chart, and its points
-_LINE, _ROW = 17, 27  # pixels of a line of text, and of a row
+_LINE = 17  # pixels of a line of text
 # Colours of the charts, and the style sheet's names for them.
 _COLORS = {
     "metric": "#0067a5", "judge": "#c04f00", "trivial": "#5b636d", "reads": "#8e3b86", "limit": "#8a5a00",
@@ -48,6 +50,9 @@ _SETTINGS: dict[str, Any] = {
     "axes.edgecolor": _COLORS["soft"], "axes.labelcolor": _COLORS["soft"], "xtick.color": _COLORS["soft"],
     "ytick.color": _COLORS["soft"], "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
     "grid.color": _COLORS["line"], "legend.fontsize": 9.75, "axes.axisbelow": True, "axes.formatter.useoffset": False,
+    "date.converter": "concise", "axes.unicode_minus": False, "path.simplify": False, "axes.prop_cycle":
+    f"cycler(color={[_COLORS[name] for name in ('metric', 'judge', 'reads', 'trivial')]}, marker={[*'osD^']}, "
+    "linestyle=['-', '--', ':', '-.'])",
 }  # fmt: skip
 # Colour, marker, fill and meaning of each kind of scorer, and of each outcome of an attack.
 _KINDS = {
@@ -60,24 +65,15 @@ _KINDS = {
     "inconclusive": ("trivial", "o", "paper", "inconclusive"),
     "": ("metric", "o", "metric", ""),
 }
-_SERIES = ("metric", "judge", "reads", "trivial")
 
 
 def intervals(
-    name: str,
-    estimates: Sequence[Estimate],
-    *,
-    row: str | Callable[[Estimate], str] = "scorer",
-    kinds: Mapping[str, str] | None = None,
-    bands: Mapping[str, float] | None = None,
-    marks: Mapping[str, Estimate] | None = None,
-    apart: Sequence[str] = (),
-    null: float = 0.0,
-    xlabel: str = "",
-    caption: str = "",
-    scale: tuple[float, float] | None = None,
+    name: str, estimates: Sequence[Estimate], *, row: str | Callable[[Estimate], str] = "scorer",
+    kinds: Mapping[str, str] | None = None, bands: Mapping[str, float] | None = None,
+    marks: Mapping[str, Estimate] | None = None, apart: Sequence[str] = (), null: float = 0.0,
+    xlabel: str = "", caption: str = "", scale: tuple[float, float] | None = None,
     write: Callable[[float], str] = number,
-) -> Chart | None:
+) -> Chart | None:  # fmt: skip
     """Return a chart with a row for each scorer, in the order of the estimates: its value with its interval.
 
     `row` is a label or a function from an estimate to the name of its row; a second estimate of a row is drawn hollow,
@@ -86,71 +82,68 @@ def intervals(
     rows, such as the noise ceiling; rows that are `apart` are below a gap. `null` is the value by chance (NaN: none),
     `scale` gives the ends of the axis (None fits the values), `write` says how a value is written.
     """
-    rows: dict[str, list[Estimate]] = {}
-    for estimate in filter(lambda estimate: estimate.known, estimates):
-        rows.setdefault(str(getattr(estimate, row) if isinstance(row, str) else row(estimate)), []).append(estimate)
-    if not rows:
-        return None
+    rows = grouped((estimate for estimate in estimates if estimate.known), row)
     rows = {key: rows[key] for key in sorted(rows, key=lambda key: key in apart)}
     lines = {text: mark for text, mark in (marks or {}).items() if mark.known}
     half = {key: width for key, width in (bands or {}).items() if key in rows and math.isfinite(width)}
+    looks = {key: _KINDS[(kinds or {}).get(key, "")] for key in rows}
+    entries = {look[3] for look in looks.values() if look[3]} | ({"95 % of unrelated scorers"} if half else set())
 
     @_settings()
     def draw(width: int) -> Figure:
         wide = width >= WIDE
-        texts = {key: _wrapped(key, 26 if wide else 17) for key in rows}
-        heights = np.array([max(_ROW, _LINE * (text.count("\n") + 1) + 6) for text in texts.values()])
+        wrapper = textwrap.TextWrapper(26 if wide else 17, break_on_hyphens=False)
+        wrapper.wordsep_simple_re = re.compile(r"(\s+|(?<=[/:#_.?&=-]))")  # also after the signs of addresses
+        names = ["\n".join(wrapper.wrap(escape_controls(key))) for key in rows]
+        heights = np.array([max(27, _LINE * (text.count("\n") + 1) + 6) for text in names])
         gaps = np.cumsum([14 * (place > 0 and key in apart) for place, key in enumerate(rows)]).clip(0, 14)
-        middles, bottom, top = np.cumsum(heights) - heights / 2 + gaps, heights.sum() + gaps[-1], -20 * len(lines)
-        looks = [_KINDS[(kinds or {}).get(key, "")] for key in rows]
-        entries = {look[3] for look in looks if look[3]} | ({"band"} if half else set())
-        columns = (3 if wide else 1) if len(entries) > 1 else 0
-        below = 44 + (_LINE * math.ceil(len(entries) / columns) + 12 if columns else 0)
-        figure, axes = _axes(width, bottom - top + below)
-        axes.vlines(null, 0, bottom, color=_COLORS["soft"], linewidth=0.9)
-        for y, key, group, (color, marker, fill, meaning) in zip(middles, rows, rows.values(), looks, strict=True):
+        middles, bottom = np.cumsum(heights) - heights / 2 + gaps, heights.sum() + gaps[-1]
+        columns = 3 if wide else 1
+        legend = _LINE * math.ceil(len(entries) / columns) + 12 if len(entries) > 1 else 0
+        figure, axes = _axes(width, bottom + 44 + legend + _LINE * len(lines))
+        axes.set_xlabel(textwrap.fill(escape_controls(xlabel), width // 8), loc="right")
+        axes.axvline(null, color=_COLORS["soft"], linewidth=0.9)
+        for y, (key, group) in zip(middles, rows.items(), strict=True):
+            color, marker, fill, _ = looks[key]
             if key in half:
                 axes.barh(y, 2 * half[key], 18, null - half[key], color=_COLORS["chance"], zorder=0.4)
             for place, estimate in reversed([*enumerate(group)]):
                 style: dict[str, Any] = {"color": _COLORS[color], "mfc": _COLORS["paper" if place else fill]}
-                axes.plot(estimate.ends, [y, y], **style, alpha=0 if place else 1)
-                known = place or meaning in axes.get_legend_handles_labels()[1]
-                axes.plot(estimate.value, y, marker, **style, label="_" if known else meaning or "_", zorder=3)
-            at, frame = (1, y), axes.get_yaxis_transform()
-            axes.annotate(write(group[0].value), at, (8, 0), frame, "offset points", va="center")
-        _marks(
-            axes, {f"{escape_controls(text)} {write(mark.value)}": mark for text, mark in lines.items()}, bottom, scale
-        )
-        axes.set_xlabel(escape_controls(xlabel), loc="right")
+                axes.plot(estimate.ends, [y, y], "-", **style, alpha=0 if place else 1)
+                axes.plot(estimate.value, y, marker, **style, zorder=3)
+            frame = axes.get_yaxis_transform()
+            axes.annotate(write(group[0].value), (1, y), (8, 0), frame, "offset points", va="center")
+        for place, (text, mark) in enumerate(lines.items()):  # their names one above the other
+            axes.axvline(mark.value, color=_COLORS["limit"], linestyle=(0, (3, 2)), linewidth=1.1)
+            if mark.has_interval:
+                axes.axvspan(*mark.ends, color=_COLORS["band"], linewidth=0, zorder=0.2)
+            label, frame = f"{escape_controls(text)} {write(mark.value)}", axes.get_xaxis_transform()
+            axes.annotate(label, (mark.value, 1), (0, 2 + 13 * place), frame, "offset points", va="bottom", ha="center")
         axes.grid(axis="x", linewidth=0.75)
-        _ticks(axes, 6 if wide else 3, 0)
-        axes.set_yticks(middles, list(texts.values()))
+        axes.locator_params("x", nbins=6 if wide else 4, steps=[1, 2, 5, 10])
+        axes.set_yticks(middles, names)
+        axes.set(ylim=(bottom, 0), xlim=scale)
         for tick, key in zip(axes.get_yticklabels(), rows, strict=True):
             tick.set_color(_COLORS["soft" if key in apart else "ink"])
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
-        if columns:
-            axes.plot([], [], color=_COLORS["chance"], linewidth=10, label="95 % of unrelated scorers" if half else "_")
+        if legend:
+            for color, marker, fill, meaning in dict.fromkeys(look for look in looks.values() if look[3]):
+                axes.plot([], [], f"{marker}-", color=_COLORS[color], mfc=_COLORS[fill], label=meaning)
+            if half:
+                axes.plot([], [], "-", color=_COLORS["chance"], linewidth=10, label="95 % of unrelated scorers")
             figure.legend(loc="outside lower left", ncols=columns, handlelength=1.4)
         return figure
 
     values = [f"{key} {' and '.join(map(interval, group))}" for key, group in rows.items()]
     values += [f"{text} {interval(mark)}" for text, mark in lines.items()]
-    return Chart(name, draw, _seen(xlabel, values), caption)
+    return Chart(name, draw, _words(xlabel, values), caption) if rows else None
 
 
 def scatter(
-    name: str,
-    x: Sequence[float],
-    y: Sequence[float],
-    *,
-    xlabel: str = "",
-    ylabel: str = "",
-    caption: str = "",
-    labels: Sequence[str] = (),
-    diagonal: bool = False,
-    jitter: float = 0.0,
-) -> Chart | None:
+    name: str, x: _Numbers, y: _Numbers, *, xlabel: str = "", ylabel: str = "", caption: str = "",
+    labels: Sequence[str] = (), diagonal: bool = False, jitter: float = 0.0,
+) -> Chart | None:  # fmt: skip
     """Return a square chart of the points [N] that have x and y; of more than 400, 400 are drawn.
 
     `labels` names each point: the chart shows its number, the caption lists the names. `jitter` is the standard
@@ -163,32 +156,30 @@ def scatter(
     rng = np.random.default_rng(crc32(name.encode("utf-8", "backslashreplace")))
     shown = np.sort(rng.choice(usable, min(_POINTS, len(usable)), replace=False)).tolist()
     points = points[shown]
-    span = np.ptp(points, axis=0) + (np.ptp(points, axis=0) == 0)
-    noisy = points + [jitter, 0.0] * span * rng.normal(size=(len(shown), 1))
+    span = np.ptp(points[:, 0]) or 1.0
+    noisy = points + [jitter * span, 0.0] * rng.normal(size=(len(shown), 1))
 
     @_settings()
     def draw(width: int) -> Figure:
-        from matplotlib.patches import PathPatch
-        from matplotlib.path import Path as Outline
-
         figure, axes = _axes(min(width, _SQUARE), min(width, _SQUARE), xlabel, ylabel)
         if labels:
-            axes.plot(*noisy.T, "o", color=_COLORS["metric"], markersize=4)
-        else:  # one path, because 400 markers would take 65 KB
-            corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * span * 0.011
-            outline = Outline((noisy[:, None] + corners).reshape(-1, 2), [1, 2, 2, 2, 79] * len(noisy))
-            axes.add_patch(PathPatch(outline, color=_COLORS["metric"], linewidth=0, alpha=0.5))
+            axes.plot(*noisy.T, "o", color=_COLORS["chance"], markersize=13)
+            for place, point in zip(shown, noisy, strict=True):
+                axes.annotate(f"{place + 1}", point, ha="center", va="center_baseline", fontsize=9)
+        else:  # one line with gaps, because 400 markers would take 65 KB
+            ends = noisy[:, :1] + span * np.array([-0.011, 0.011, math.nan])
+            style: dict[str, Any] = {"linewidth": 4, "solid_capstyle": "butt", "alpha": 0.5}
+            axes.plot(ends.ravel(), noisy[:, 1].repeat(3), "-", color=_COLORS["metric"], **style)
         if diagonal:
-            axes.plot([noisy.min(), noisy.max()], [noisy.min(), noisy.max()], color=_COLORS["soft"], lw=0.8, ls="--")
-        axes.autoscale_view()
-        _ticks(axes, 4, 4)
-        figure.draw_without_rendering()
-        _number(axes, noisy if labels else noisy[:0], [str(place + 1) for place in shown])
+            axes.plot(
+                [noisy.min(), noisy.max()], [noisy.min(), noisy.max()], "--", color=_COLORS["soft"], linewidth=0.8
+            )
+        axes.locator_params(nbins=4)
         return figure
 
     texts = [f"{place + 1} {labels[place]}" for place in shown] if labels else []
     values = [f"{text}: {a:.3g}, {b:.3g}" for text, (a, b) in zip(texts, points, strict=False)]
-    label = _seen(f"{ylabel} against {xlabel}", values or [f"{len(shown):,} of {len(usable):,} points"])
+    label = _words(f"{ylabel} against {xlabel}", values or [f"{len(shown):,} of {len(usable):,} points"])
     return Chart(name, draw, label, " ".join([caption, f"{', '.join(texts)}." if texts else ""]).strip())
 
 
@@ -196,54 +187,39 @@ def histogram(
     name: str, edges: _Numbers, groups: Mapping[str, _Numbers], *, xlabel: str = "", ylabel: str = "", caption: str = ""
 ) -> Chart | None:
     """Return a histogram of counts [bins] by group, between edges [bins + 1]; several groups are outlines."""
-    known = {text: np.asarray(counts, dtype=float) for text, counts in groups.items() if np.nansum(counts) > 0}
+    known = {text: [*counts] for text, counts in groups.items() if np.nansum(counts) > 0}
 
-    @_settings()
-    def draw(width: int) -> Figure:
-        figure, axes = _axes(width, 220 + _LINE * len(known), xlabel, ylabel)
-        for place, (text, counts) in enumerate(known.items()):
-            edge: dict[str, Any] = {"edgecolor": _COLORS["paper"], "linewidth": 0} if len(known) == 1 else {}
-            axes.stairs(counts, edges, fill=len(known) == 1, **_style(place, text), **edge)
+    def add(axes: Axes, text: str, counts: list[float]) -> None:
+        if len(known) == 1:
+            axes.stairs(counts, edges, fill=True, color=_COLORS["metric"], linewidth=0)
+        else:
+            axes.step(edges, [*counts, 0], where="post", marker="", label=text)
         axes.set(xlim=(edges[0], edges[-1]), ylim=(0, None))
-        return _finished(figure, axes, width, len(known))
 
     bins = [f"{low:.3g} to {high:.3g}" for low, high in pairwise(edges)]
     values = [", ".join(map("{}: {:g}".format, bins, counts)) for counts in known.values()]
-    return Chart(name, draw, _seen(xlabel, map("{} {}".format, known, values)), caption) if known else None
+    return _series(name, known, add, map("{} {}".format, known, values), caption, xlabel=xlabel, ylabel=ylabel)
 
 
 def curve(
-    name: str,
-    estimates: Sequence[Estimate],
-    *,
-    xlabel: str = "",
-    ylabel: str = "",
-    null: float | None = None,
-    caption: str = "",
+    name: str, estimates: Sequence[Estimate], *, xlabel: str = "", ylabel: str = "", caption: str = "",
     x: Callable[[str], Any] = float,
-) -> Chart | None:
+) -> Chart | None:  # fmt: skip
     """Return a line for each scorer over the number in `group`, with intervals.
 
-    `null` is the value by chance. `x` turns `group` into a place on the axis: `date.fromisoformat` for dates.
+    `x` turns `group` into a place on the axis: `date.fromisoformat` for dates.
     """
-    series: dict[str, list[Estimate]] = {}
-    for estimate in sorted(filter(lambda estimate: estimate.known, estimates), key=lambda estimate: x(estimate.group)):
-        series.setdefault(estimate.scorer, []).append(estimate)
+    ordered = sorted((estimate for estimate in estimates if estimate.known), key=lambda estimate: x(estimate.group))
+    series = grouped(ordered, "scorer")
 
-    @_settings()
-    def draw(width: int) -> Figure:
-        figure, axes = _axes(width, 260 + _LINE * len(series), xlabel, ylabel)
-        for place, (text, group) in enumerate(series.items()):
-            at, style = [x(point.group) for point in group], _style(place, text)
-            axes.plot(at, [point.value for point in group], marker="osD^"[place % 4], **style)
-            low, high = np.transpose([point.ends for point in group])
-            axes.vlines(at, low, high, style["color"], linewidth=1.4 * (len(series) - place))  # the last on top
-        if null is not None:
-            axes.axhline(null, color=_COLORS["soft"], linewidth=0.9)
-        return _finished(figure, axes, width, len(series), dates=x is not float)
+    def add(axes: Axes, text: str, group: list[Estimate]) -> None:
+        at = [x(point.group) for point in group]
+        (line,) = axes.plot(at, [point.value for point in group], label=text)
+        low, high = np.transpose([point.ends for point in group])
+        axes.vlines(at, low, high, line.get_color(), linewidth=1.4)
 
     values = [f"{text} {', '.join(f'{one.group}: {interval(one)}' for one in group)}" for text, group in series.items()]
-    return Chart(name, draw, _seen(xlabel, values), caption) if series else None
+    return _series(name, series, add, values, caption, xlabel=xlabel, ylabel=ylabel)
 
 
 # drawing
@@ -265,86 +241,33 @@ def _settings(**more: Any) -> Iterator[None]:
 def _axes(width: int, height: float, xlabel: str = "", ylabel: str = "") -> tuple[Figure, Axes]:
     """Return a figure, its size in CSS pixels (96 are an inch), and its axes."""
     from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    layout = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03)
-    figure = Figure(figsize=(width / 96, height / 96), layout=layout)
+    figure = Figure(figsize=(width / 96, height / 96), layout="constrained")
     axes = figure.subplots()
     axes.set(xlabel=escape_controls(xlabel), ylabel=escape_controls(ylabel))
     return figure, axes
 
 
-def _style(place: int, text: str) -> dict[str, Any]:
-    """Return colour, stroke and name of a series."""
-    strokes = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)))
-    return {"color": _COLORS[_SERIES[place % 4]], "linestyle": strokes[place % 4], "label": escape_controls(text)}
+def _series(
+    name: str, series: Mapping[str, Any], add: Callable[[Axes, str, Any], None], values: Iterable[str], caption: str,
+    **labels: str,
+) -> Chart | None:  # fmt: skip
+    """Return a chart to which `add` draws each series, in its colour and stroke, with a legend if there are several."""
+
+    @_settings()
+    def draw(width: int) -> Figure:
+        figure, axes = _axes(width, 240 + _LINE * len(series), **labels)
+        for text, points in series.items():
+            add(axes, escape_controls(text), points)
+        axes.locator_params("y", nbins=4)
+        if len(series) > 1:
+            figure.legend(loc="outside lower left")
+        return figure
+
+    return Chart(name, draw, _words(labels["xlabel"], values), caption) if series else None
 
 
-def _finished(figure: Figure, axes: Axes, width: int, series: int, *, dates: bool = False) -> Figure:
-    """Return a figure with its ticks, and with a legend if there are several series."""
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
-    most = 8 if width >= WIDE else 4
-    _ticks(axes, 0 if dates else most, 4)
-    if dates:
-        locator = AutoDateLocator(minticks=2, maxticks=most)  # type: ignore[no-untyped-call]
-        axes.xaxis.set_major_locator(locator)
-        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
-    if series > 1:
-        figure.legend(loc="outside lower left")
-    return figure
-
-
-def _ticks(axes: Axes, across: int, up: int) -> None:
-    """Set how many numbers an axis shows at most; 0 leaves an axis as it is."""
-    from matplotlib.ticker import MaxNLocator
-
-    for axis, most in ((axes.xaxis, across), (axes.yaxis, up)):
-        if most:
-            axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))
-
-
-def _marks(axes: Axes, marks: Mapping[str, Estimate], bottom: float, scale: tuple[float, float] | None) -> None:
-    """Draw upright lines through all rows, their intervals as bands, and their names one below the other at the top."""
-    top = -20 * len(marks)
-    for place, mark in enumerate(marks.values()):
-        if mark.has_interval:
-            axes.fill_betweenx([0, bottom], *mark.ends, color=_COLORS["band"], linewidth=0, zorder=0.2)
-        axes.vlines(mark.value, top + 20 * place, bottom, _COLORS["limit"], (0, (3, 2)), linewidth=1.1)
-    axes.set(xlim=scale or axes.get_xlim(), ylim=(bottom, top))
-    for place, (text, mark) in enumerate(marks.items()):
-        left = mark.value > sum(axes.get_xlim()) / 2
-        side, box = "right" if left else "left", {"facecolor": _COLORS["paper"], "edgecolor": "none", "pad": 1}
-        spot, away = (mark.value, top + 20 * place + 9), (-5 if left else 5, 0)
-        axes.annotate(text, spot, away, textcoords="offset points", va="center", ha=side, bbox=box)
-
-
-def _wrapped(name: str, width: int) -> str:
-    """Return a name in lines, broken after the signs of addresses and paths where possible."""
-    lines = [""]
-    for part in re.findall(rf"[^\s/:#_.?&=-]{{1,{width - 1}}}[\s/:#_.?&=-]?|.", escape_controls(name)):
-        if len(lines[-1] + part.rstrip()) > width:
-            lines.append("")
-        lines[-1] += part
-    return "\n".join(line.strip() for line in lines)
-
-
-def _number(axes: Axes, points: Any, texts: Sequence[str]) -> None:
-    """Write a number next to each point if it hides neither another number nor a point."""
-    places = axes.transData.transform(points) * 0.72  # pixels at 100 dpi to points
-    taken = [(*place, 6.0, 7.0) for place in places]
-    for text, point, (x, y) in zip(texts, points, places, strict=False):
-        for right, up in ((9, 0), (0, 9), (-9, 0), (0, -9), (9, 9), (-9, 9), (9, -9), (-9, -9)):
-            spot = (x + right, y + up)
-            if all(abs(spot[0] - a) >= wide or abs(spot[1] - b) >= high for a, b, wide, high in taken):
-                taken.append((*spot, 13.0, 11.0))
-                axes.annotate(
-                    text, point, (right, up), textcoords="offset points", ha="center", va="center", fontsize=9
-                )
-                break
-
-
-def _seen(what: str, values: Iterable[str]) -> str:
+def _words(what: str, values: Iterable[str]) -> str:
     """Return what a chart shows in words, for those who cannot see it."""
     return f"{what}: {'; '.join(values)}" if what else "; ".join(values)
 
@@ -364,17 +287,12 @@ def inline_svg(figure: Figure, label: str, salt: str = "rejoinder") -> str:
     text = re.sub(r"(?s)<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", "", text[text.index("<svg") :])
     text = re.sub(r"\s+", " ", text).replace("> <", "><")
     text = re.sub(r'(?<=<g) id="[^"]*"| transform="rotate\(-0 [^"]*"', "", text)
-    text = re.sub(r"<[^>]+>", lambda tag: re.sub(r"-?\d+\.\d{2,}", _short, tag[0]), text)
+    text = re.sub(r"-?\d+\.\d{3,}(?=[^<>]*>)", lambda digits: f"{round(float(digits[0]), 2):g}", text)
     text = re.sub(r"font: ([\d.]+px)[^;\"]*", r"font-size: \1", text)
     text = re.sub(r"font-family: [^;\"]*;? ?|font-size: 9.75px;? ?", "", text)
     for name, color in _COLORS.items():
         text = text.replace(color, f"var(--{name})")
     return text.replace("<svg ", f'<svg role="img" aria-label="{escape(escape_controls(label))}" ', 1)
-
-
-def _short(digits: re.Match[str]) -> str:
-    """Return a number of an SVG with two digits at most."""
-    return f"{float(digits[0]):.2f}".rstrip("0").rstrip(".")
 
 
 def save_charts(results: Record, folder: Path) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from rejoinder.report.charts import NARROW, WIDE, inline_svg
 from rejoinder.report.layout import Chart
-from rejoinder.report.made import Made, made
-from rejoinder.report.written import count, number
+from rejoinder.report.record import Made, made
+from rejoinder.report.written import environment
 from rejoinder.text.normalize import escape_controls
 
 if TYPE_CHECKING:
@@ -36,18 +35,15 @@ def html(results: Record, command_line: str = "") -> str:
 
 
 def page(template: str, *, script: str = "", title: str, made: Made, **facts: Any) -> str:
-    """Return a page made by a template that extends `base.html.jinja`, with our style sheet and charts.
+    """Return a page by a template of the folder `templates` that extends `base.html.jinja`, with our style sheet.
 
     Its content security policy allows nothing but its own style sheet and the scripts of this package, by their hashes.
-    A template fills the blocks `header` and `main`. It can use the macros of `blocks.html.jinja`, among them
-    `show(block, title)` for any block of a layout.
-
-    `template` is the name of a file in the folder `templates` without `.html.jinja`, `script` that of a second script
-    there, such as "scores.js". The template uses `facts`.
+    `template` is the name of the file without `.html.jinja`; it fills the blocks `header` and `main` and uses `facts`
+    and the macros of `blocks.html.jinja`. `script` is the name of a second script there, such as "scores.js".
     """
     scripts = [_file("page.js"), *([_file(script)] if script else [])]
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
-    text = environment().get_template(f"{template}.html.jinja").render(
+    text = templates().get_template(f"{template}.html.jinja").render(
         title=title, made=made, style=_file("page.css"), scripts=scripts, hashes=hashes, **facts
     )  # fmt: skip
     return escape_controls(text)
@@ -55,7 +51,7 @@ def page(template: str, *, script: str = "", title: str, made: Made, **facts: An
 
 def fragment(results: Record) -> str:
     """Return the answer, the warnings and the tables for a notebook."""
-    text = environment().get_template("fragment.html.jinja").render(results=results, tables=results.layout.tables)
+    text = templates().get_template("fragment.html.jinja").render(results=results, tables=results.layout.tables)
     return escape_controls(text)
 
 
@@ -64,16 +60,10 @@ def _file(name: str) -> str:
     return files("rejoinder.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-@cache
-def environment() -> Environment:
-    """Return the environment of the templates."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-
-    pages = Environment(
-        loader=PackageLoader("rejoinder.report", "templates"), autoescape=select_autoescape(["html.jinja"]),
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    pages.filters |= {"kept": _kept, "drawn": _drawn, "count": count, "number": number}
+def templates() -> Environment:
+    """Return the environment of the templates of pages."""
+    pages = environment("report", "templates")
+    pages.filters |= {"kept": _kept, "drawn": _drawn}
     return pages
 
 

@@ -28,23 +28,14 @@ class Chart(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A quoted line.
+    """A quoted line."""
 
-    Attributes:
-        why: why it is shown, in a few words.
-        facts: its numbers and names as a sentence.
-        context: the turns before the reply, oldest first.
-        replies: the reply first, then other texts to compare it with: each with its name.
-        group: the heading that it belongs under, such as the scorer.
-        values: the same facts for programs: id, dataset, system, scorer, score, rating and so on.
-    """
-
-    why: str
-    facts: str
-    context: Sequence[str]
-    replies: Sequence[tuple[str, str]]
-    group: str = ""
-    values: Mapping[str, Any] = {}
+    why: str  # why it is shown, in a few words
+    facts: str  # its numbers and names as a sentence
+    context: Sequence[str]  # the turns before the reply, oldest first
+    replies: Sequence[tuple[str, str]]  # the reply first, then other texts to compare it with: each with its name
+    group: str = ""  # the heading that it belongs under, such as the scorer
+    values: Mapping[str, Any] = {}  # the same facts for programs: id, dataset, system, scorer, score, rating and so on
 
 
 class Prose(NamedTuple):

@@ -7,10 +7,10 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from rejoinder.report.html import environment
+from rejoinder.report.html import templates
 from rejoinder.report.layout import Section
-from rejoinder.report.made import Made, made
-from rejoinder.report.tables import Table, numeric
+from rejoinder.report.record import Made, made
+from rejoinder.report.tables import numeric
 from rejoinder.report.written import one_line
 
 if TYPE_CHECKING:
@@ -32,12 +32,12 @@ def markdown(results: Record, command_line: str = "") -> str:
 
 def page(title: str, sections: Sequence[Section], made: Made | None = None, sentences: Sequence[str] = ()) -> str:
     """Return a page: its sentences, its sections, and how it was made."""
-    environment().filters.update(
-        escaped=escaped, paragraph=_paragraph, filled=_filled, code=_code, one_line=one_line, table=_table
+    pages = templates()
+    pages.filters |= {"escaped": escaped, "paragraph": _paragraph, "filled": _filled, "one_line": one_line}
+    pages.filters["table"] = lambda table: markdown_table(
+        [*map(escaped, table.header)], [[*map(escaped, row)] for row in table.texts]
     )
-    text = environment().get_template("page.md.jinja").render(
-        title=title, sections=sections, made=made, sentences=sentences
-    )  # fmt: skip
+    text = pages.get_template("page.md.jinja").render(title=title, sections=sections, made=made, sentences=sentences)
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
 
 
@@ -55,11 +55,6 @@ def escaped(text: str) -> str:
     return _MARKS.sub(lambda sign: _ENTITIES.get(sign[0], f"\\{sign[0]}"), one_line(text))
 
 
-def _table(table: Table) -> str:
-    """Return a table of plain texts."""
-    return markdown_table([*map(escaped, table.header)], [[*map(escaped, row)] for row in table.texts])
-
-
 def _paragraph(text: str) -> str:
     """Return a paragraph that begins no list, heading or other structure."""
     line = escaped(text)
@@ -70,8 +65,3 @@ def _paragraph(text: str) -> str:
 def _filled(text: str) -> str:
     """Return our own Markdown in lines, an image on one."""
     return text if text.startswith("![") else textwrap.fill(text, 118, break_on_hyphens=False)
-
-
-def _code(text: str) -> str:
-    """Return `text` on one line, as code."""
-    return f"`{one_line(text).replace('`', '')}`"

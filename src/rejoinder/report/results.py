@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.estimates import rows
-from rejoinder.report.record import FORMAT_VERSION as FORMAT_VERSION
 from rejoinder.report.record import About as About
 from rejoinder.report.record import Gate as Gate
 from rejoinder.report.record import Record
@@ -28,15 +28,11 @@ class Results(Record):
         if backend not in ("pandas", "polars"):
             raise UsageError(f"backend is {backend!r}. Use 'pandas' or 'polars'")
         try:
-            if backend == "polars":
-                import polars
-
-                return polars.DataFrame(rows(self.estimates), infer_schema_length=None)
-            import pandas
-
-            return pandas.DataFrame.from_records(rows(self.estimates))
+            library = import_module(backend)
         except ImportError as error:
             raise MissingExtra(backend, "parquet" if backend == "polars" else backend, "A data frame") from error
+        options = {"infer_schema_length": None} if backend == "polars" else {}
+        return library.DataFrame(rows(self.estimates), **options)
 
     def save(self, *paths: str | Path, command_line: str = "") -> None:
         """Write the results to files: .html, .md, .tex, .csv, .json, or .jsonl for results of single lines.

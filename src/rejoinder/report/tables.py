@@ -13,37 +13,22 @@ _SIGNS = frozenset("0123456789.,[]<± -+%" + DASH)
 
 
 class Cell(NamedTuple):
-    """What a table shows at one place.
+    """What a table shows at one place."""
 
-    Attributes:
-        text: what people read.
-        note: how the number was computed, or why there is none, for hovering.
-        value: what the column is sorted by; None sorts by text.
-    """
-
-    text: str
-    note: str = ""
-    value: float | None = None
+    text: str  # what people read
+    note: str = ""  # how the number was computed, or why there is none, for hovering
+    value: float | None = None  # what the column is sorted by; None sorts by text
 
 
 class Table(NamedTuple):
-    """A table.
+    """A table."""
 
-    Attributes:
-        title: its heading.
-        header: names of the columns; the first column names the row.
-        rows: the cells, one for each column.
-        caption: what it shows and how its numbers were computed.
-        spare: columns that a narrow terminal, or a page of paper, leaves out, the first to go first.
-        notes: sentences below it.
-    """
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    caption: str = ""
-    spare: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    title: str  # its heading
+    header: tuple[str, ...]  # names of the columns; the first column names the row
+    rows: tuple[tuple[Cell, ...], ...]  # the cells, one for each column
+    caption: str = ""  # what it shows and how its numbers were computed
+    spare: tuple[str, ...] = ()  # columns that a narrow terminal, or a page of paper, leaves out, the first to go first
+    notes: tuple[str, ...] = ()  # sentences below it
 
     @property
     def texts(self) -> list[list[str]]:
@@ -69,6 +54,14 @@ def numeric(texts: Iterable[str]) -> bool:
     return all(_SIGNS.issuperset(text) for text in texts)
 
 
+def grouped(estimates: Iterable[Estimate], by: str | Callable[[Estimate], str]) -> dict[str, list[Estimate]]:
+    """Return the estimates by a label, or by a function of an estimate."""
+    groups: dict[str, list[Estimate]] = {}
+    for estimate in estimates:
+        groups.setdefault(str(getattr(estimate, by) if isinstance(by, str) else by(estimate)), []).append(estimate)
+    return groups
+
+
 def pivot(
     estimates: Iterable[Estimate],
     by: str | Callable[[Estimate], str],
@@ -86,10 +79,7 @@ def pivot(
     first column, the highest value first, or are `in_order` of the estimates. `heading` names the first column;
     empty takes the label.
     """
-    name = (lambda estimate: getattr(estimate, by)) if isinstance(by, str) else by
-    groups: dict[str, list[Estimate]] = {}
-    for estimate in estimates:
-        groups.setdefault(str(name(estimate)), []).append(estimate)
+    groups = grouped(estimates, by)
     cells = {row: [one(group, **column.labels) for column in columns] for row, group in groups.items()}
     cells = {row: line for row, line in cells.items() if any(map(_measured, line))}
     if not cells:

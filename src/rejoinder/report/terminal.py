@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from rejoinder.report.layout import Block, Case, Cases, Prose
+from rejoinder.report.layout import Block, Case, Chart, Prose
 from rejoinder.report.tables import Table, numeric
 from rejoinder.text.normalize import escape_controls
 
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from rejoinder.report.record import Record
 
 _PROSE, _GAP = 16, 2  # fewest characters of a column of prose; those between two columns
-_KEPT = "\u00a0"  # a space that no line is broken at
-_HERE = "\0"  # where a signature may be broken that is longer than a line
-_INTERVAL = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)\]")  # is kept together
 _HANG = re.compile(r" *(\S+(?: \S+)? {2,})?")
+# Where lines may be broken: not inside an interval, but in a signature that is longer than a line.
+_SPACES, _SIGNATURES = re.compile(r"(\s+(?!-?[\d.]+\]))"), re.compile(r"(\s+(?!-?[\d.]+\])|(?<=\|))")
 
 
 def terminal(results: Record, width: int, *, every: bool = False) -> str:
@@ -50,16 +49,13 @@ def _block(block: Block, width: int) -> str:
         return "\n".join([text.rstrip("\n"), *block.notes])
     if isinstance(block, Prose):
         return "\n".join([*filter(None, [block.title]), *block.sentences])
-    if isinstance(block, Cases):
-        return "\n\n".join([block.title, *map(_case, block.cases)])
-    return ""
+    return "" if isinstance(block, Chart) else "\n\n".join([block.title, *map(_case, block.cases)])
 
 
 def _case(case: Case) -> str:
     """Return a quoted line as text."""
-    group = f"{case.group}: " if case.group else ""
-    turns = [f"  – {turn}" for turn in case.context]
-    return "\n".join([f"{group}{case.why}: {case.facts}", *turns, *(f"  {who}: {text}" for who, text in case.replies)])
+    first = f"{case.group}: {case.why}: {case.facts}" if case.group else f"{case.why}: {case.facts}"
+    return "\n  ".join([first, *(f"– {turn}" for turn in case.context), *map(": ".join, case.replies)])
 
 
 def text_table(
@@ -73,10 +69,11 @@ def text_table(
     body, prose = [list(map(escape_controls, row)) for row in rows], set(folded)
     columns = list(zip(header, *body, strict=True))
     longest = [max(map(cell_len, column)) for column in columns]
-    widths = list(longest)
-    for place in prose:
-        words = (word for text in columns[place] for word in text.split())
-        widths[place] = min(longest[place], max(_PROSE, *map(cell_len, words)))
+    widths = [
+        min(size, max(_PROSE, *(cell_len(word) for text in columns[place] for word in text.split())))
+        if place in prose else size
+        for place, size in enumerate(longest)
+    ]  # fmt: skip
     room = width - sum(widths) - _GAP * (len(widths) - 1)
     if room < 0:
         return _blocks(header, body, width, title)
@@ -115,16 +112,15 @@ def _blocks(header: Sequence[str], rows: Iterable[Sequence[str]], width: int, ti
     Names of columns are left of their cells, or above them if that leaves too little room.
     """
     wide = max(map(cell_len, header[1:]), default=0) + 4
-    wide = 4 if wide > width / 2 else wide
+    above = wide > width / 2
     lines = [title] if title else []
     for first, *cells in rows:
         lines += ["", first] if lines else [first]
         for name, cell in zip(header[1:], cells, strict=True):
-            if not cell.strip("– "):
-                continue
-            start = f"  {name}:" if wide == 4 else f"  {name:<{wide - 2}}"
-            lines += [start] if wide == 4 else []
-            lines += _broken(cell, width, "" if wide == 4 else start, " " * wide)
+            if cell.strip("– ") and above:
+                lines += [f"  {name}:", *_broken(cell, width, "", "    ")]
+            elif cell.strip("– "):
+                lines += _broken(cell, width, f"  {name:<{wide - 2}}", " " * wide)
     return "\n".join([*lines, ""])
 
 
@@ -144,10 +140,9 @@ def _broken(text: str, width: int, first: str, rest: str) -> list[str]:
     """Return `text` in lines that break no word, `first` before the first of them and `rest` before the others."""
     if cell_len(first + text) <= width:
         return [first + text]
-    text = _INTERVAL.sub(rf"[\1,{_KEPT}\2]", text)
-    if max(map(cell_len, text.split())) + len(rest) > width:
-        text = text.replace("|", f"|{_HERE} ")
-    lines = textwrap.wrap(
-        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    wrapper = textwrap.TextWrapper(
+        width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
     )
-    return [line.replace(f"{_HERE} ", "").removesuffix(_HERE).replace(_KEPT, " ") for line in lines]
+    fits = max(map(cell_len, text.split())) + len(rest) <= width
+    wrapper.wordsep_simple_re = _SPACES if fits else _SIGNATURES
+    return wrapper.wrap(text)

@@ -1,11 +1,16 @@
-"""Numbers as text: in tables, sentences and charts."""
+"""Numbers as text: in tables, sentences and charts; sentences of results by text templates next to the analysis."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from rejoinder.estimates import Estimate
+from rejoinder.estimates import Estimate, one, pick
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 DASH = "–"
 
@@ -25,12 +30,8 @@ def interval(
 ) -> str:
     """Return a value with its interval if it has one, `0.12 [0.01, 0.22]`; a dash without a value.
 
-    Args:
-        estimate: what to write.
-        digits: of the value.
-        ends: digits of the ends of the interval; by default `digits`.
-        share: in whole percent.
-        signed: with a plus sign unless it is negative.
+    `digits` are those of the value, and of the `ends` unless these have their own. A `share` is written in whole
+    percent, a `signed` value with a plus sign unless it is negative.
     """
     text = percent(estimate.value) if share else number(estimate.value, digits)
     text = f"+{text}" if signed and estimate.value >= 0 else text
@@ -70,3 +71,27 @@ def listed(names: Sequence[str], word: str = "and") -> str:
 def one_line(text: str) -> str:
     """Return `text` without line ends."""
     return " ".join(text.split())
+
+
+@cache
+def environment(package: str, folder: str) -> Environment:
+    """Return the environment for the templates in a folder of a package."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+    templates = Environment(
+        loader=PackageLoader(f"rejoinder.{package}", folder), autoescape=select_autoescape(["html.jinja"]),
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    filters = (count, interval, listed, number, percent, pluralize, rounded)
+    templates.filters |= {function.__name__: function for function in filters} | {"p": p_value}
+    templates.globals |= {"one": one, "pick": pick}
+    return templates
+
+
+def sentences(package: str, template: str, **facts: Any) -> tuple[str, ...]:
+    """Return the sentences that a template makes of `facts`: one for each line that is not empty.
+
+    `template` is a file in the folder `answers` of the package, without `.txt.jinja`. All it names must be in `facts`.
+    """
+    text = environment(package, "answers").get_template(f"{template}.txt.jinja").render(**facts)
+    return tuple(one_line(line) for line in text.splitlines() if line.strip())
