@@ -74,13 +74,13 @@ def quality(
     scores = run(as_rated(loaded, lines), lines)
     outside = out_of_domain(loaded.card.name, loaded.card, domain_share(scores, loaded))
     card = replace(loaded.card, range=loaded.scale) if is_judge(loaded) else loaded.card
-    filled = with_the_worst(card, lines, [], (scores, run(loaded, [])))
-    low, high = (None if end is None else np.where(filled.empty_a, filled.a, end) for end in (scores.low, scores.high))
-    scores = replace(scores, values=filled.a, low=low, high=high)
+    (values,), (empty,), _ = with_the_worst(card, [(lines, scores)])
+    low, high = (None if end is None else np.where(empty, values, end) for end in (scores.low, scores.high))
+    scores = replace(scores, values=values, low=low, high=high)
     mean = _mean(lines, scores, sampling)
     mean = replace(mean, scorer=card.name, verdict=Verdict.OUT_OF_DOMAIN if outside else _verdict(mean, at_least))
     cases = () if outside else _cases(loaded, lines, scores, at_least)
-    counts = {"replies": len(lines), "empty": int(filled.empty_a.sum())}
+    counts = {"replies": len(lines), "empty": int(empty.sum())}
     facts: dict[str, Any] = {
         "mean": mean,
         "at_least": at_least,
