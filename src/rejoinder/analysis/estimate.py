@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rejoinder.analysis.estimate_layout import layout
+from rejoinder.analysis.baselines import scorer_facts
 from rejoinder.analysis.sample import RatedSample, joined, weights_of
 from rejoinder.analysis.scored import RATERS
 from rejoinder.data.clusters import sorted_clusters
@@ -21,10 +22,14 @@ from rejoinder.data.read import examples_of
 from rejoinder.data.scales import Scale, in_words
 from rejoinder.data.values import is_number
 from rejoinder.errors import DataError, UsageError
-from rejoinder.estimates import NAN, Estimate, decide, estimate_of, pick
+from rejoinder.estimates import NAN, Estimate, decide, estimate_of, one, pick
 from rejoinder.example import OVERALL, Example, Given
+from rejoinder.report.charts import intervals
+from rejoinder.report.layout import Chart, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About, Results
 from rejoinder.report.sentences import sentences
+from rejoinder.report.tables import Column, pivot
+from rejoinder.report.written import count, interval, p_value, rounded
 from rejoinder.scorer import Advance, Card, FloatArray, ScorerLike, Scores, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, label_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated
@@ -44,16 +49,14 @@ ALL_PAIRS = 20
 """Systems: with more, only the highest is compared with each."""
 ALL = "all lines"
 """The group of every line where no line names a system."""
+_SHOWN, _DRAWN = 10, 20  # differences on a terminal, systems in the chart
 _FAR = 4.0  # standard errors: equal chances bring the rated lines so far from the others once in 16,000 samples
 _BY_SCORES = "prediction-powered mean with power tuning (PPI++), Student's t, variance over conversations (CR2)"
 _BY_RATINGS = "mean of the ratings, Student's t, variance over conversations (CR2)"
 
 
 class _System(NamedTuple):
-    """A system: its name, the sample, and the clusters of its rated lines.
-
-    The name is empty if no line names a system. `mean_score` is that of its population.
-    """
+    """A system ("" if no line names one): its sample, and the clusters of its rated lines."""
 
     name: str
     sample: Sample
@@ -61,12 +64,6 @@ class _System(NamedTuple):
     unscored: int
     mean_score: float
     contexts: frozenset[int]
-
-    @property
-    def differs(self) -> bool:
-        """Whether the scores of the rated lines differ from those of all lines more than chance explains."""
-        gap = self.sample.variances()[1]
-        return self.sample.freedom > 0 and gap > 0 and abs(self.sample.gap) > _FAR * gap**0.5
 
 
 def estimate(
@@ -115,30 +112,65 @@ def estimate(
     _require_scored(scores, np.isfinite(ratings), loaded.card.name, unread(sample.lines))
     clusters = sorted_clusters(sample.lines)
     systems = _systems(sample, ratings, scores, loaded.card, clusters.numbers)
-    label = label_of(scorer, loaded)
-    estimates = _estimates(systems, label, plan, scale)
-    means = pick(estimates, statistic="mean rating")
-    facts = {
-        "estimates": estimates,
-        "means": means,
-        "known": [mean for mean in means if mean.known],
-        "scorer": label,
-        "scale": "" if scale is None else in_words(scale),
-        "plan": plan,
+    name = label_of(scorer, loaded)
+    estimates = _estimates(systems, name, plan, scale)
+    fitted = next(iter(fitted_on([scorer], [line.dataset for line in sample.lines]).values()), [])
+    unscored = Counter(scores.reasons.values())
+    counts = {
         "lines": sum(system.lines for system in systems),
         "ratings": sum(system.sample.n for system in systems),
-        "few": all(mean.n < FREEDOM_TO_TUNE for mean in means),
         "rated": sample.rated,
         "matched": sample.matched,
+        "without_system": sum(not system for system in names_of(sample.lines)),
         "copied": equal_scores(scores.values, ratings),
-        "differing": [system.name for system in systems if system.differs],
-        "fitted": next(iter(fitted_on([scorer], [line.dataset for line in sample.lines]).values()), []),
-        "without_system": sum(not name for name in names_of(sample.lines)),
-        "unscored": Counter(scores.reasons.values()),
+        "differing": [system.name for system in systems if _differs(system.sample)],
+    }
+    facts = {
+        **counts,
+        "estimates": estimates,
+        "scorer": name,
+        "scale": "" if scale is None else in_words(scale),
+        "plan": plan,
+        "few": all(system.sample.n < FREEDOM_TO_TUNE for system in systems),
+        "fitted": fitted,
+        "unscored": unscored,
         "note": clusters.note,
         "signature": str(scores.signature),
+        "fewest_copied": FEWEST_EQUAL,
     }
-    return _results(facts, sets, {"dimension": dimension, "scale": scale, "plan": plan}, loaded.card, scores)
+    answer, warnings, made = (
+        sentences("analysis", "estimate", part=part, **facts) for part in ("answer", "warnings", "made")
+    )
+    about = scorer_facts(loaded.card.kind, scores) | {"unscored": len(scores.reasons), "unscored_reasons": unscored}
+    data = [
+        {
+            "dataset": part.name,
+            "rated": len(part),
+            "contexts": part.clusters,
+            "systems": len(part.named_systems),
+            "scale": part.scale,
+        }
+        for part in sets.filled
+    ]
+    return Results(
+        command="estimate",
+        estimates=tuple(estimates),
+        answer=answer,
+        warnings=warnings,
+        about=About(
+            data=data,
+            scorers={name: {**about, "fitted_on": fitted}},
+            options={"dimension": dimension, "scale": scale, "plan": plan},
+            counts=counts,
+        ),
+        layout=_layout(estimates, made, scale, counts),
+    )
+
+
+def _differs(sample: Sample) -> bool:
+    """Return whether the scores of the rated lines differ from those of all lines more than chance explains."""
+    gap = sample.variances()[1]
+    return sample.freedom > 0 and gap > 0 and abs(sample.gap) > _FAR * gap**0.5
 
 
 def _require_scored(scores: Scores, rated: BoolArray, name: str, columns: Sequence[str]) -> None:
@@ -151,18 +183,12 @@ def _require_scored(scores: Scores, rated: BoolArray, name: str, columns: Sequen
 
 
 def _ratings(lines: Sequence[Example], dimension: str) -> tuple[RatedSets, FloatArray, Scale | None]:
-    """Return the rated sets, the mean ratings [N] on one scale (NaN for lines that are not rated), and the scale.
-
-    Raises:
-        DataError: no line is rated; scales differ and are not known.
-    """
+    """Return the rated sets, the mean ratings [N] on one scale (NaN for lines that are not rated), and the scale."""
     means = ratings_of(lines, dimension)
     if not np.isfinite(means).any():
-        where = "" if dimension == OVERALL else f" in {dimension!r}"
-        raise DataError(
-            f"none of {len(lines):,} lines has a rating{where}",
-            "Give rated lines: --rated FILE. Draw the lines to rate at random, about 50 or more for each system",
-        )
+        problem = f"none of {len(lines):,} lines has a rating{'' if dimension == OVERALL else f' in {dimension!r}'}"
+        remedy = "Give rated lines: --rated FILE. Draw the lines to rate at random, about 50 or more for each system"
+        raise DataError(problem, remedy)
     sets = rated_sets(lines, means, dimension)
     chosen = sets.pool or sets.filled[0]
     ratings = np.full(len(lines), np.nan)
@@ -191,25 +217,16 @@ def names_of(lines: Sequence[Example]) -> list[str]:
 
 def _systems(sample: RatedSample, ratings: FloatArray, scores: Scores, card: Card, contexts: IntArray) -> list[_System]:
     """Return the systems, sorted by name."""
-    names, numbers = np.unique(np.array(names_of(sample.lines), np.str_), return_inverse=True)
-    order = np.argsort(numbers, kind="stable")
-    rows_of = np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
+    names = np.array(names_of(sample.lines), np.str_)
     values, weights, systems = filled(sample.lines, scores, card), weights_of(sample.lines), []
-    for name, rows in zip(names.tolist(), rows_of, strict=True):
-        if not name:
-            continue
+    for name in np.unique(names[names != ""]).tolist():
+        rows = np.flatnonzero(names == name)
         # The population of a system without other lines is its rated lines.
         population = sample.population[rows] if sample.population[rows].any() else ~sample.population[rows]
-        systems.append(
-            _System(
-                name="" if name == ALL else name,
-                sample=sample_of(ratings[rows], values[rows], weights[rows], population, contexts[rows]),
-                lines=len(rows),
-                unscored=int((~scores.scored[rows]).sum()),
-                mean_score=float(values[rows][population].mean()),
-                contexts=frozenset(contexts[rows[np.isfinite(ratings[rows])]].tolist()),
-            )
-        )
+        of_system = sample_of(ratings[rows], values[rows], weights[rows], population, contexts[rows])
+        missing, mean = int((~scores.scored[rows]).sum()), float(values[rows][population].mean())
+        rated = frozenset(contexts[rows[np.isfinite(ratings[rows])]].tolist())
+        systems.append(_System("" if name == ALL else name, of_system, len(rows), missing, mean, rated))
     return systems
 
 
@@ -219,28 +236,25 @@ def _estimates(systems: Sequence[_System], scorer: str, plan: float | None, scal
     measured = []
     for system in systems:
         labels: dict[str, Any] = {"scorer": scorer, "system": system.name, "contexts": len(system.contexts)}
-        estimates = _of_sample(system.sample, shared, plan, "mean rating", labels)
+        rows = _of_sample(system.sample, shared, plan, "mean rating", labels)
         if scale is not None:  # no mean of ratings is outside their scale
-            estimates[:2] = [mean.between(*scale) for mean in estimates[:2]]
+            rows[:2] = [mean.between(*scale) for mean in rows[:2]]
         labels |= {"statistic": "mean score", "n": system.lines, "unscored": system.unscored}
-        measured.append((system, [*estimates, Estimate(value=system.mean_score, **labels)]))
+        measured.append((system, [*rows, Estimate(value=system.mean_score, **labels)]))
     measured.sort(key=lambda item: -item[1][0].value if item[1][0].known else np.inf)
-    known = [system for system, estimates in measured if estimates[0].known]
-    tops = known if len(known) <= ALL_PAIRS else known[:1]
+    known = [system for system, rows in measured if rows[0].known]
     differences = []
-    for place, first in enumerate(tops):
+    for place, first in enumerate(known if len(known) <= ALL_PAIRS else known[:1]):
         for second in known[place + 1 :]:
             labels = {"scorer": scorer, "system": first.name, "versus": second.name}
             labels["contexts"] = len(first.contexts | second.contexts)
             differences.append(_of_sample(first.sample.minus(second.sample), shared, plan, "difference", labels))
     # The highest system was selected by its value, so every pair of systems counts as tested.
-    tested = [estimates[0] for estimates in differences]
+    tested = [rows[0] for rows in differences]
     not_shown = len(known) * (len(known) - 1) // 2 - len(tested)
     decided = decide(tested, tests=not_shown + sum(not np.isnan(difference.p) for difference in tested))
-    return [
-        *(each for _, estimates in measured for each in estimates),
-        *(each for first, rest in zip(decided, differences, strict=True) for each in (first, *rest[1:])),
-    ]
+    of_pairs = [row for first, rows in zip(decided, differences, strict=True) for row in (first, *rows[1:])]
+    return [*(row for _, rows in measured for row in rows), *of_pairs]
 
 
 def _of_sample(
@@ -269,43 +283,75 @@ def _of_sample(
     return estimates
 
 
-def _results(
-    facts: Mapping[str, Any], sets: RatedSets, options: Mapping[str, Any], card: Card, scores: Scores
-) -> Results:
-    """Return the results with their sentences and tables."""
-    answer, warnings, made = (
-        sentences("analysis", "estimate", part=part, fewest_copied=FEWEST_EQUAL, **facts)
-        for part in ("answer", "warnings", "made")
+def _layout(
+    estimates: Sequence[Estimate], made: Sequence[str], scale: Scale | None, counts: Mapping[str, Any]
+) -> Layout:
+    """Return the content of the report."""
+    means = [row for row in estimates if not row.versus]
+    mean, difference = {"statistic": "mean rating"}, {"statistic": "difference"}
+    columns = [
+        Column("lines", {"statistic": "mean score"}, lambda row: count(row.n), spare=True),
+        Column("ratings", mean, lambda row: count(row.n)),
+        Column("mean rating [low, high]", mean),
+        Column("ratings only", {"statistic": "mean rating, ratings only"}),
+        Column("effective ratings", {"statistic": "effective ratings"}, _whole, spare=True),
+        Column("ratings needed", {"statistic": "ratings needed"}, _whole),
+        Column("needed, ratings only", {"statistic": "ratings needed, ratings only"}, _whole, spare=True),
+    ]
+    caption = "Effective ratings: number of ratings that would give as narrow an interval without the scorer."
+    systems = pivot(means, _name, columns, heading="system", caption=caption, in_order=True)
+    columns = [
+        Column("[low, high]", difference, partial(interval, signed=True)),
+        Column("ratings only", {"statistic": "difference, ratings only"}, partial(interval, signed=True), spare=True),
+        Column("p", difference, lambda row: p_value(row.p_adjusted)),
+        Column("verdict", difference, lambda row: row.verdict),
+    ]
+    caption = "p is adjusted for all pairs of systems (Holm)." if len(pick(estimates, **difference)) > 1 else ""
+    pairs = [row for row in estimates if row.versus]
+    by = "{0.system} - {0.versus}".format
+    apart = pivot(pairs, by, columns, heading="difference", caption=caption, in_order=True)
+    more = len(apart.rows) - _SHOWN if apart else 0
+    notes = (f"and {more:,} more: -o report.html",) if more > 0 else ()
+    keys = [
+        KeyFigure.of(row, f"mean rating of {_name(row)}", f"{row.n:,} ratings")
+        for row in pick(means, **mean)[:2]
+        if row.known
+    ]
+    return Layout(
+        title="Mean ratings of systems",
+        keys=[*keys, KeyFigure(count(counts["ratings"]), "", "ratings", f"of {counts['lines']:,} lines")],
+        chart=_chart(means, scale),
+        sections=[Section("Systems", [systems]), *([Section("Differences", [apart])] if apart else [])],
+        brief=[systems, apart and apart._replace(rows=apart.rows[:_SHOWN], notes=notes), Prose(made)],
+        made=made,
     )
-    about = {
-        "kind": card.kind,
-        "asked": True,
-        "signature": scores.signature.fields,
-        "warnings": scores.warning_counts,
-        "unscored": len(scores.reasons),
-        "unscored_reasons": facts["unscored"],
-        "fitted_on": facts["fitted"],
-    }
-    keys = ("lines", "ratings", "rated", "matched", "without_system", "copied", "differing")
-    return Results(
-        command="estimate",
-        estimates=tuple(facts["estimates"]),
-        answer=answer,
-        warnings=warnings,
-        about=About(
-            data=[
-                {
-                    "dataset": rated_set.name,
-                    "rated": len(rated_set),
-                    "contexts": rated_set.clusters,
-                    "systems": len(rated_set.named_systems),
-                    "scale": rated_set.scale,
-                }
-                for rated_set in sets.filled
-            ],
-            scorers={facts["scorer"]: about},
-            options=options,
-            counts={key: facts[key] for key in keys},
-        ),
-        layout=layout(facts["estimates"], made, scale=options["scale"], ratings=facts["ratings"], lines=facts["lines"]),
+
+
+def _name(row: Estimate) -> str:
+    """Return the name of a system."""
+    return row.system or ALL
+
+
+def _whole(row: Estimate) -> str:
+    """Return a forecast."""
+    return rounded(round(row.value))
+
+
+def _chart(estimates: Sequence[Estimate], scale: Scale | None) -> Chart | None:
+    """Return the means of the first systems, and next to them by ratings only; None without a scale."""
+    if scale is None:
+        return None
+    means = [mean for mean in pick(estimates, statistic="mean rating") if mean.has_interval][:_DRAWN]
+    rows = []
+    for mean in means:
+        alone = one(estimates, statistic="mean rating, ratings only", system=mean.system)
+        rows += [mean, alone] if alone.ends != mean.ends else [mean]
+    return intervals(
+        "systems",
+        rows,
+        row=lambda row: _name(row) if row.statistic == "mean rating" else f"{_name(row)}, ratings only",
+        null=scale[0],
+        scale=scale,
+        xlabel="Mean rating",
+        caption="Ratings only: without the scores." if len(rows) > len(means) else "",
     )

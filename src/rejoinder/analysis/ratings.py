@@ -147,7 +147,7 @@ def ratings(
 
 
 def _read(
-    examples: Given, keep: Iterable[str], attention: Mapping[str, Attention]
+    examples: Given, keep: Collection[str], attention: Mapping[str, Attention]
 ) -> tuple[list[Example], Mapping[str, Attention], dict[str, list[list[str]]]]:
     """Return the lines, the attention of the raters, and the names of raters that were joined and kept apart."""
     lines, known = list[Example](), dict[str, Attention]()
