@@ -39,12 +39,12 @@ def next_lines(
     Args:
         lines: the lines of the systems, in any form that `examples_of` takes.
         count: number of lines; all if there are fewer.
-        scorer: a name, a judge's folder, a scorer object or a function.
-        rated: lines that are rated already, by id or by text; default: the ratings in `lines`.
+        scorer: as for `estimate`, like `rated`, `dimension`, `vectors` and `progress`.
+        rated: lines that are rated already; default: the ratings in `lines`.
         dimension: which ratings.
         seed: of the draw.
-        vectors: file of word vectors for a scorer that needs them; default: the bundled ones.
-        progress: called during scoring with the number of lines done.
+        vectors: file of word vectors.
+        progress: called during scoring.
 
     Raises:
         DataError: every line is rated.

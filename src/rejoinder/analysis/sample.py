@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,7 @@ WEIGHT = "rating_weight"
 """The key of the weight of a rated line: 1 over its chance of being rated, 1 on average over a system."""
 
 
-@dataclass(frozen=True)
-class RatedSample:
+class RatedSample(NamedTuple):
     """Lines, some of them with ratings.
 
     Attributes:
@@ -41,12 +40,8 @@ def joined(lines: Sequence[Example], rated: Sequence[Example], dimension: str = 
     """Return the lines, each with its rating.
 
     A rated line is the line with its id (in its data set), else the first line with its context, reply and system that
-    has no rated line yet. If both have a rating, that of the rated line counts.
-
-    Args:
-        lines: N lines, rated or not.
-        rated: rated lines, among the lines or not; those without a rating in `dimension` are left out.
-        dimension: which ratings.
+    has no rated line yet. If both have a rating, that of the rated line counts. Rated lines without a rating in
+    `dimension` are left out.
 
     Raises:
         DataError: two lines of either have the same id; an id belongs to another reply; a reply is rated in two lines;
@@ -54,24 +49,20 @@ def joined(lines: Sequence[Example], rated: Sequence[Example], dimension: str = 
     """
     for side in (lines, rated):
         refuse_again(side)
-    result, extra = list(lines), list[Example]()
-    taken: dict[int, Example] = {}
-    by_id = defaultdict[tuple[str | None, str], list[int]](list)
-    by_text = defaultdict[tuple[object, ...], list[int]](list)
+    result, extra, taken = list(lines), list[Example](), dict[int, Example]()
+    by_id = defaultdict[object, list[int]](list)
+    by_text = defaultdict[object, list[int]](list)
     for place, line in enumerate(lines):
         by_text[_text(line)].append(place)
-        if _has_id(line):
-            by_id[line.dataset, line.id].append(place)
+        by_id[_id(line)].append(place)
     counted = [line for line in rated if line.rating(dimension) is not None]
     weights_of(counted)  # now, while each line still has the place in its own file
     for line in counted:
-        same_id = by_id.get((line.dataset, line.id), ()) if _has_id(line) else ()
-        at = _place(line, lines, same_id, by_text[_text(line)], taken)
+        at = _place(line, lines, by_id[_id(line)] if _id(line) else [], by_text[_text(line)], taken)
         if at is None:
             extra.append(line)
         else:
-            taken[at] = line
-            result[at] = _with_ratings(lines[at], line)
+            taken[at], result[at] = line, _with_ratings(lines[at], line)
     return RatedSample((*result, *extra), np.arange(len(result) + len(extra)) < len(result), len(counted), len(taken))
 
 
@@ -95,9 +86,9 @@ def weights_of(lines: Sequence[Example]) -> FloatArray:
     return np.array(weights, dtype=np.float64)
 
 
-def _has_id(line: Example) -> bool:
-    """Return whether a line has an id; a line without one is named after its place in the file."""
-    return bool(line.id) and line.id != line.where
+def _id(line: Example) -> tuple[str | None, str] | None:
+    """Return the id of a line; a line without one is named after its place in the file."""
+    return (line.dataset, line.id) if line.id and line.id != line.where else None
 
 
 def _text(line: Example) -> tuple[object, ...]:
@@ -107,11 +98,7 @@ def _text(line: Example) -> tuple[object, ...]:
 
 
 def _place(
-    line: Example,
-    lines: Sequence[Example],
-    same_id: Sequence[int],
-    same_text: Sequence[int],
-    taken: Mapping[int, Example],
+    line: Example, lines: Sequence[Example], same_id: list[int], same_text: list[int], taken: Mapping[int, Example]
 ) -> int | None:
     """Return the position of a rated line among the lines, or None."""
     if len(same_id) > 1:  # an id that several systems answer
@@ -136,11 +123,6 @@ def _place(
 def _with_ratings(line: Example, rated: Example) -> Example:
     """Return the line with the ratings of the rated line."""
     weight = {WEIGHT: rated.extra[WEIGHT]} if rated.extra.get(WEIGHT) is not None else {}
-    return replace(
-        line,
-        ratings=rated.ratings,
-        quality=rated.quality,
-        scales=rated.scales or line.scales,
-        system=line.system if line.system is not None else rated.system,
-        extra={**line.extra, **weight},
-    )
+    system = line.system if line.system is not None else rated.system
+    scales, extra = rated.scales or line.scales, {**line.extra, **weight}
+    return replace(line, ratings=rated.ratings, quality=rated.quality, scales=scales, system=system, extra=extra)
