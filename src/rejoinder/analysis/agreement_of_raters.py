@@ -105,8 +105,7 @@ def _pairs(measure: _Measure) -> tuple[list[Estimate], list[Estimate]]:
     if not len(often):
         why = f"no two raters share {FEWEST_SHARED} lines"
         return [measure.estimate(name, _UNDEFINED, 0, why) for name in (*KAPPAS.values(), "spearman")], []
-    chosen = pairs.at(np.isin(places, often))
-    groups = renumbered(places[np.isin(places, often)])
+    chosen, groups = pairs.at(np.isin(places, often)), renumbered(places[np.isin(places, often)])
     parts = [chosen.at(groups == group) for group in range(len(often))]
     correlations = [measure.spearman(part.values, part.others, part.lines) for part in parts]
     draws = {**measure.kappas(chosen, groups), "spearman": np.stack(correlations)}
@@ -168,13 +167,13 @@ def _each_rater(measure: _Measure) -> list[Estimate]:
 def _intraclass(measure: _Measure) -> list[Estimate]:
     """Return the intraclass correlations; the two-way ones are of the lines that all raters rated."""
     raters = measure.raters
-    single, mean, _, items, *_ = stats.reliability(raters.ratings, measure.few)
+    one_way = stats.reliability(raters.ratings, measure.few)
     two_way = stats.two_way(raters.table[:, raters.counts > 0], measure.few)
-    of_two = zip(("ICC(2,1)", "ICC(2,k)", "ICC(3,1)", "ICC(3,k)"), two_way[:4], strict=True)
+    names = ("ICC(2,1)", "ICC(2,k)", "ICC(3,1)", "ICC(3,k)")
     return [
-        measure.estimate("ICC(1)", single, items),
-        measure.estimate("ICC(1,k)", mean, items),
-        *(measure.estimate(name, values, two_way.items, two_way.reason) for name, values in of_two),
+        measure.estimate("ICC(1)", one_way.single, one_way.items),
+        measure.estimate("ICC(1,k)", one_way.mean, one_way.items),
+        *(measure.estimate(*of, two_way.items, two_way.reason) for of in zip(names, two_way[:4], strict=True)),
     ]
 
 
@@ -184,10 +183,9 @@ def _halves(measure: _Measure) -> list[Estimate]:
     rng = measure.sampling.generator(measure.raters.rated.name, "halves of raters")
     rows = (np.repeat(np.arange(len(ratings)), counts[few.clusters]) for counts in few.counts[:, 1:].T)
     halves = [stats.random_halves(ratings, rng, _SPLITS), *(stats.random_halves(ratings[row], rng, 1) for row in rows)]
-    columns = zip(*halves, strict=True)
     return [
-        measure.estimate(f"{name} of halves", np.array([half.value for half in column]), column[0].n, column[0].reason)
-        for name, column in zip(("pearson", "spearman"), columns, strict=True)
+        measure.estimate(f"{name} of halves", np.array([half.value for half in of]), of[0].n, of[0].reason)
+        for name, of in zip(("pearson", "spearman"), zip(*halves, strict=True), strict=True)
     ]
 
 
