@@ -113,19 +113,17 @@ def compare(
 
 def _values(sides: Sequence[Sequence[Example]], by: str | None) -> list[list[str]]:
     """Return by side the value of a key of every line, "" without a key; `DataError` if no line has the key."""
-    values = [[_value(line, by) if by else "" for line in side] for side in sides]
-    if by and all(value == NO_VALUE for side in values for value in side):
+    if not by:
+        return [[""] * len(side) for side in sides]
+    values: list[list[Any]] = [[under(to_record(line), by) for line in side] for side in sides]
+    if all(value in (None, "") for side in values for value in side):
         keys = sorted({key for side in sides for line in side[:100] for key in line.extra})
         raise DataError(f'no line has "{by}"', f"Name one of {', '.join(keys)}" if keys else "Omit --by")
-    return values
 
+    def text(value: Any) -> str:
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
-def _value(example: Example, name: str) -> str:
-    """Return the value of a key as text; dots lead into objects."""
-    value: Any = under(to_record(example), name)
-    if value is None or value == "":
-        return NO_VALUE
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return [[NO_VALUE if value in (None, "") else text(value) for value in side] for side in values]
 
 
 def _scored(job: Asked, named: dict[str, Scorer], lines: Lines, pool: Workers, progress: Advance) -> list[Scores]:

@@ -72,11 +72,12 @@ class Lines:
             places: list[Places] = [pairs.a, pairs.b]
             first = [of_pair[0] for of_pair in pairs.a]
             kinds = [np.array([values[0][place] for place in first], dtype=object)] * 2
-            tied = [_clusters_of_pairs([sides[0][place] for place in first], [names[0][place] for place in first])] * 2
+            of_a = [sides[0][place] for place in first]
+            tied = [_clusters(of_a, [names[0][place] for place in first], paired=True)] * 2
         else:
             places = [[[place] for place in range(len(side))] for side in sides]
             kinds = [np.array(of_side, dtype=object) for of_side in values]
-            tied = [_clusters_of_replies(*of_side) for of_side in zip(sides, names, strict=True)]
+            tied = [_clusters(*of_side, paired=False) for of_side in zip(sides, names, strict=True)]
         note = " ".join(dict.fromkeys(clusters.note for clusters in tied if clusters.note))
         return cls(sides, pairs, by, values, places, kinds, names, [clusters.numbers for clusters in tied], note)
 
@@ -186,11 +187,10 @@ def conversations_of(side: Sequence[Example]) -> list[str]:
     """Return the name of the conversation of each line; a whole conversation without a `dialogue_id` is its own."""
     names = []
     for place, line in enumerate(side):
-        dialogue = line.extra.get("dialogue_id")
-        if dialogue is not None:
-            names.append(f"{line.dataset}/{dialogue}" if line.dataset else str(dialogue))
-        else:
-            names.append(f"line {place}" if line.is_dialogue else json.dumps(line.context_key, ensure_ascii=False))
+        name = f"line {place}" if line.is_dialogue else json.dumps(line.context_key, ensure_ascii=False)
+        if (dialogue := line.extra.get("dialogue_id")) is not None:
+            name = f"{line.dataset}/{dialogue}" if line.dataset else str(dialogue)
+        names.append(name)
     return names
 
 
@@ -199,22 +199,20 @@ def mean_of(values: FloatArray, places: Sequence[int]) -> float:
     return float(values[list(places)].mean())
 
 
-def _clusters_of_pairs(lines: Sequence[Example], names: Sequence[str]) -> Clusters:
-    """Return the clusters of pairs by their lines of A; a whole conversation is one by its name."""
-    tied = sorted_clusters(lines)
-    if not any(line.is_dialogue for line in lines):
-        return tied
-    others = [("", f"{number:09}") for number in tied.numbers.tolist()]
-    keys = [(name,) if line.is_dialogue else other for line, name, other in zip(lines, names, others, strict=True)]
-    return tied._replace(numbers=numbered(keys))
+def _clusters(lines: Sequence[Example], names: Sequence[str], *, paired: bool) -> Clusters:
+    """Return the clusters of pairs by their lines of A, or the conversations of replies; `names` are conversations.
 
-
-def _clusters_of_replies(lines: Sequence[Example], names: Sequence[str]) -> Clusters:
-    """Return the conversations of lines by their names, else the clusters that they are in."""
+    A whole conversation is a cluster by its name, as is every conversation of replies that an id names.
+    """
     keys = [(name,) for name in names]
-    if any(line.is_dialogue or line.extra.get("dialogue_id") is not None for line in lines):
-        return Clusters(numbered(keys), "")
-    return sorted_clusters(lines, keys)
+    whole = any(line.is_dialogue for line in lines)
+    if not paired:
+        named = whole or any(line.extra.get("dialogue_id") is not None for line in lines)
+        return Clusters(numbered(keys), "") if named else sorted_clusters(lines, keys)
+    tied = sorted_clusters(lines)
+    others = [("", f"{number:09}") for number in tied.numbers.tolist()]
+    mixed = [key if line.is_dialogue else other for line, key, other in zip(lines, keys, others, strict=True)]
+    return tied._replace(numbers=numbered(mixed)) if whole else tied
 
 
 def _sides(lines: Lines, values: Sequence[FloatArray], empty: Sequence[BoolArray]) -> tuple[list[_Side], int]:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rejoinder.analysis.baselines import scorer_facts
-from rejoinder.analysis.sample import RatedSample, joined, weights_of
+from rejoinder.analysis.baselines import most_frequent, scorer_facts
+from rejoinder.analysis.sample import ALL, RatedSample, filled, joined, names_of, weights_of
 from rejoinder.analysis.scored import RATERS
 from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.rated import FEWEST_EQUAL, RatedSets, equal_scores, rated_sets, ratings_of
@@ -47,8 +47,6 @@ from rejoinder.stats.resamples import BoolArray, IntArray
 
 ALL_PAIRS = 20
 """Systems: with more, only the highest is compared with each."""
-ALL = "all lines"
-"""The group of every line where no line names a system."""
 _SHOWN, _DRAWN = 10, 20  # differences on a terminal, systems in the chart
 _FAR = 4.0  # standard errors: equal chances bring the rated lines so far from the others once in 16,000 samples
 _BY_SCORES = "prediction-powered mean with power tuning (PPI++), Student's t, variance over conversations (CR2)"
@@ -175,11 +173,11 @@ def _differs(sample: Sample) -> bool:
 
 def _require_scored(scores: Scores, rated: BoolArray, name: str, columns: Sequence[str]) -> None:
     """Raise `NothingScored` if no line, or no rated line, has a score."""
-    for what, rows in (("lines", np.ones(len(rated), dtype=bool)), ("rated lines", rated)):
+    for what, rows in (("lines", np.ones_like(rated)), ("rated lines", rated)):
         if not scores.scored[rows].any():
-            reasons = Counter(scores.reasons.get(place, "no reason given") for place in np.flatnonzero(rows).tolist())
-            reason = reasons.most_common(1)[0][0]
-            raise nothing_scored(f"{name}: none of {rows.sum():,} {what} has a score ({reason})", columns)
+            reasons = [scores.reasons.get(place, "no reason given") for place in np.flatnonzero(rows).tolist()]
+            why = f"none of {rows.sum():,} {what} has a score ({most_frequent(reasons)})"
+            raise nothing_scored(f"{name}: {why}", columns)
 
 
 def _ratings(lines: Sequence[Example], dimension: str) -> tuple[RatedSets, FloatArray, Scale | None]:
@@ -194,25 +192,6 @@ def _ratings(lines: Sequence[Example], dimension: str) -> tuple[RatedSets, Float
     ratings = np.full(len(lines), np.nan)
     ratings[chosen.places] = chosen.ratings
     return sets, ratings, chosen.scale
-
-
-def filled(lines: Sequence[Example], scores: Scores, card: Card) -> FloatArray:
-    """Return scores [N] without gaps: the mean score for a line without one, the worst score for an empty reply.
-
-    The estimate is right whatever these values are, because it assumes nothing about scores.
-    """
-    known = scores.values[scores.scored] if scores.scored.any() else np.zeros(1)
-    values = np.where(scores.scored, scores.values, known.mean())
-    if card.higher_is_better is not None:
-        empty = np.array([line.unanswered for line in lines], dtype=bool)
-        values[empty] = known.min() if card.higher_is_better else known.max()
-    return values
-
-
-def names_of(lines: Sequence[Example]) -> list[str]:
-    """Return the system of each line, "" for a line that names none; `ALL` for each line if no line names one."""
-    named = any(line.system for line in lines)
-    return [line.system or "" if named else ALL for line in lines]
 
 
 def _systems(sample: RatedSample, ratings: FloatArray, scores: Scores, card: Card, contexts: IntArray) -> list[_System]:

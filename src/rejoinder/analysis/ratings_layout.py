@@ -166,8 +166,8 @@ def _stand_ins(rows: Sequence[Estimate], epsilon: float) -> list[Block | None]:
         Column("passes", beaten, _passes),
     ]
     caption = (
-        f"The share of raters that a scorer beats with epsilon {epsilon:g}, and how often it is at least as near to the "
-        "other raters of a line (Calderon, Reichart and Dror 2025). It means little if the mean rating of other "
+        f"The share of raters that a scorer beats with epsilon {epsilon:g}, and how often it is at least as near to "
+        "the other raters of a line (Calderon, Reichart and Dror 2025). It means little if the mean rating of other "
         "contexts, which ignores the reply, passes too."
     )
     tested = pick(rows, statistic=["raters beaten", "advantage", "advantage of the rater"])

@@ -72,8 +72,8 @@ def stand_in(
         rows, name = groups == group, raters.names[number]
         tests = {"p": p[group], "p_adjusted": p_adjusted[group], "verdict": verdict(passes=p_adjusted[group] <= LEVEL)}
         estimates.append(advantage(draws[group], lines[rows], rater=name, **tests))
-        of_rater = {"statistic": "advantage of the rater", "rater": name, "n": int(rows.sum())}
-        estimates.append(Estimate(**labels, **of_rater, value=float(rater_nearer[rows].mean())))
+        of_rater = Estimate(**labels, statistic="advantage of the rater", rater=name, n=int(rows.sum()))
+        estimates.append(replace(of_rater, value=float(rater_nearer[rows].mean())))
     share = float(np.mean(np.array(p_adjusted) <= LEVEL))
     return [replace(beaten, value=share, n=len(people), verdict=verdict(passes=share >= _HALF)), *estimates]
 
