@@ -20,17 +20,11 @@ AGGREGATIONS: tuple[Aggregation, ...] = get_args(Aggregation)
 
 
 class Aggregated(NamedTuple):
-    """One rating a line.
+    """One rating a line."""
 
-    Attributes:
-        values: [N] NaN if no rater who counts rated the line, or the model is too uncertain.
-        competence: by rater, the share of ratings given with knowledge, 0 to 1; empty without a model.
-        uncertain: number of lines left without a rating because the model is too uncertain.
-    """
-
-    values: FloatArray
-    competence: Mapping[str, float] = {}
-    uncertain: int = 0
+    values: FloatArray  # [N] NaN if no rater who counts rated the line, or the model is too uncertain
+    competence: Mapping[str, float] = {}  # by rater, the share of ratings given with knowledge, if a model knows it
+    uncertain: int = 0  # lines left without a rating because the model is too uncertain
 
 
 def aggregate(

@@ -40,29 +40,17 @@ SIDES = ("A", "B")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
-    """The lines of two systems, and what is compared of them: pairs, or single replies.
-
-    Attributes:
-        sides: by side, the lines.
-        pairs: which belong together.
-        by: a column, or "".
-        values: by side, the value of the column of each line, as text; "" without a column.
-        places: by side, the positions of the lines of each pair; without pairs each line by itself.
-        kinds: by side, [N] the value of the column of each pair or reply.
-        conversations: by side, the name of each line's conversation.
-        clusters: by side, [N] what is resampled as a whole: the contexts of pairs, else the conversations.
-        note: what to know of the clusters, or "".
-    """
+    """The lines of two systems, and what is compared of them: pairs, or single replies. Lists are by side."""
 
     sides: Sequence[Sequence[Example]]
     pairs: Pairing
-    by: str
-    values: Sequence[Sequence[str]]
-    places: Sequence[Places]
-    kinds: Sequence[NDArray[np.object_]]
-    conversations: Sequence[Sequence[str]]
-    clusters: Sequence[IntArray]
-    note: str
+    by: str  # a column, or ""
+    values: Sequence[Sequence[str]]  # of the column, of each line; "" without a column
+    places: Sequence[Places]  # the positions of the lines of each pair; without pairs each line by itself
+    kinds: Sequence[NDArray[np.object_]]  # [N] the value of the column of each pair or reply
+    conversations: Sequence[Sequence[str]]  # the name of each line's conversation
+    clusters: Sequence[IntArray]  # [N] what is resampled as a whole: the contexts of pairs, else the conversations
+    note: str  # what to know of the clusters, or ""
 
     @classmethod
     def of(cls, sides: Sequence[Sequence[Example]], pairs: Pairing, by: str, values: Sequence[Sequence[str]]) -> Lines:
@@ -94,31 +82,18 @@ class Lines:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """One scorer's scores of two systems, and the estimates from them.
-
-    Attributes:
-        name: of the scorer.
-        card: its card.
-        scores: by side.
-        values: by side, the scores with the worst one for empty replies.
-        empty: by side, where the worst score was filled in.
-        worst: that score; NaN if it was filled in nowhere.
-        estimates: over all lines, then for each value of the column; without verdicts.
-        outside: why the scorer cannot judge the replies: by value of the column, and under "" for all lines.
-        spared: empty replies, or pairs with one, that do not count (see `in_proportion`).
-        left_out: values of the column with too few conversations on a side.
-    """
+    """One scorer's scores of two systems, and the estimates from them. Lists are by side."""
 
     name: str
     card: Card
     scores: Sequence[Scores]
-    values: Sequence[FloatArray]
-    empty: Sequence[BoolArray]
-    worst: float
-    estimates: tuple[Estimate, ...]
-    outside: Mapping[str, str]
-    spared: int
-    left_out: tuple[str, ...]
+    values: Sequence[FloatArray]  # the scores, with the worst one for empty replies
+    empty: Sequence[BoolArray]  # where the worst score was filled in
+    worst: float  # that score; NaN if it was filled in nowhere
+    estimates: tuple[Estimate, ...]  # over all lines, then for each value of the column; without verdicts
+    outside: Mapping[str, str]  # why it cannot judge the replies, by value of the column, and under "" for all lines
+    spared: int  # empty replies, or pairs with one, that do not count (see `in_proportion`)
+    left_out: tuple[str, ...]  # values of the column with too few conversations on a side
 
 
 class _Side(NamedTuple):

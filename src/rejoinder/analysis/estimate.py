@@ -54,14 +54,20 @@ _BY_RATINGS = "mean of the ratings, Student's t, variance over conversations (CR
 
 
 class _System(NamedTuple):
-    """A system ("" if no line names one): its sample, and the clusters of its rated lines."""
+    """A system, its sample, and the clusters of its rated lines."""
 
-    name: str
+    name: str  # "" if no line names one
     sample: Sample
     lines: int
     unscored: int
     mean_score: float
     contexts: frozenset[int]
+
+    @property
+    def differs(self) -> bool:
+        """Whether the scores of the rated lines differ from those of all lines more than chance explains."""
+        gap = self.sample.variances()[1]
+        return self.sample.freedom > 0 and gap > 0 and abs(self.sample.gap) > _FAR * gap**0.5
 
 
 def estimate(
@@ -121,7 +127,7 @@ def estimate(
         "matched": sample.matched,
         "without_system": sum(not system for system in names_of(sample.lines)),
         "copied": equal_scores(scores.values, ratings),
-        "differing": [system.name for system in systems if _differs(system.sample)],
+        "differing": [system.name for system in systems if system.differs],
     }
     facts = {
         **counts,
@@ -163,12 +169,6 @@ def estimate(
         ),
         layout=_layout(estimates, made, scale, counts),
     )
-
-
-def _differs(sample: Sample) -> bool:
-    """Return whether the scores of the rated lines differ from those of all lines more than chance explains."""
-    gap = sample.variances()[1]
-    return sample.freedom > 0 and gap > 0 and abs(sample.gap) > _FAR * gap**0.5
 
 
 def _require_scored(scores: Scores, rated: BoolArray, name: str, columns: Sequence[str]) -> None:

@@ -26,25 +26,15 @@ Key = tuple[str, ...]
 
 
 class Pairing(NamedTuple):
-    """Which lines of A and B belong together.
+    """Which lines of A and B belong together, [P] pairs."""
 
-    Attributes:
-        by: what the lines of a pair share; "none" for two independent samples.
-        a: [P] the positions of each pair's lines in A; the mean score of several lines counts.
-        b: [P] those in B.
-        only_a: lines of A without a partner.
-        only_b: lines of B without a partner.
-        differing: pairs whose last user turns differ.
-        why: the reason for independent samples, in words.
-    """
-
-    by: PairBy
-    a: Places = ()
+    by: PairBy  # what the lines of a pair share; "none" for two independent samples
+    a: Places = ()  # [P] the positions of each pair's lines in A; the mean score of several lines counts
     b: Places = ()
-    only_a: int = 0
+    only_a: int = 0  # lines of A without a partner
     only_b: int = 0
-    differing: int = 0
-    why: str = ""
+    differing: int = 0  # pairs whose last user turns differ
+    why: str = ""  # the reason for independent samples, in words
 
     @property
     def paired(self) -> bool:

@@ -29,19 +29,12 @@ WEIGHT = "rating_weight"
 
 
 class RatedSample(NamedTuple):
-    """Lines, some of them with ratings.
+    """Lines, some of them with ratings."""
 
-    Attributes:
-        lines: [N] the lines, then the rated lines that are not among them.
-        population: [N] whether a line is one of the lines.
-        rated: number of rated lines in files of their own.
-        matched: number of them that are among the lines.
-    """
-
-    lines: tuple[Example, ...]
-    population: BoolArray
-    rated: int
-    matched: int
+    lines: tuple[Example, ...]  # [N] the lines, then the rated lines that are not among them
+    population: BoolArray  # [N] whether a line is one of the lines
+    rated: int  # number of rated lines in files of their own
+    matched: int  # number of them that are among the lines
 
 
 def joined(lines: Sequence[Example], rated: Sequence[Example], dimension: str = OVERALL) -> RatedSample:
