@@ -117,9 +117,6 @@ def estimate(
     clusters = sorted_clusters(sample.lines)
     systems = _systems(sample, ratings, scores, loaded.card, clusters.numbers)
     name = label_of(scorer, loaded)
-    estimates = _estimates(systems, name, plan, scale)
-    fitted = next(iter(fitted_on([scorer], [line.dataset for line in sample.lines]).values()), [])
-    unscored = Counter(scores.reasons.values())
     counts = {
         "lines": sum(system.lines for system in systems),
         "ratings": sum(system.sample.n for system in systems),
@@ -129,24 +126,47 @@ def estimate(
         "copied": equal_scores(scores.values, ratings),
         "differing": [system.name for system in systems if system.differs],
     }
+    fitted = next(iter(fitted_on([scorer], [line.dataset for line in sample.lines]).values()), [])
+    missing = {"unscored": len(scores.reasons), "unscored_reasons": Counter(scores.reasons.values())}
+    facts = {"scorer": name, "plan": plan, "fitted": fitted, "note": clusters.note}
+    facts["few"] = all(system.sample.n < FREEDOM_TO_TUNE for system in systems)
+    about = About(
+        data=_data(sets),
+        scorers={name: {**scorer_facts(loaded.card.kind, scores), **missing, "fitted_on": fitted}},
+        options={"dimension": dimension, "scale": scale, "plan": plan},
+        counts=counts,
+    )
+    return _results(_estimates(systems, name, plan, scale), about, scores, facts)
+
+
+def _results(estimates: Sequence[Estimate], about: About, scores: Scores, facts: Mapping[str, Any]) -> Results:
+    """Return the results with their sentences and tables."""
+    scale = about.options["scale"]
     facts = {
-        **counts,
+        **about.counts,
+        **facts,
         "estimates": estimates,
-        "scorer": name,
         "scale": "" if scale is None else in_words(scale),
-        "plan": plan,
-        "few": all(system.sample.n < FREEDOM_TO_TUNE for system in systems),
-        "fitted": fitted,
-        "unscored": unscored,
-        "note": clusters.note,
+        "unscored": Counter(scores.reasons.values()),
         "signature": str(scores.signature),
         "fewest_copied": FEWEST_EQUAL,
     }
     answer, warnings, made = (
         sentences("analysis", "estimate", part=part, **facts) for part in ("answer", "warnings", "made")
     )
-    about = scorer_facts(loaded.card.kind, scores) | {"unscored": len(scores.reasons), "unscored_reasons": unscored}
-    data = [
+    return Results(
+        command="estimate",
+        estimates=tuple(estimates),
+        answer=answer,
+        warnings=warnings,
+        about=about,
+        layout=_layout(estimates, made, scale, about.counts),
+    )
+
+
+def _data(sets: RatedSets) -> list[dict[str, Any]]:
+    """Return the facts about the data sets."""
+    return [
         {
             "dataset": part.name,
             "rated": len(part),
@@ -156,19 +176,6 @@ def estimate(
         }
         for part in sets.filled
     ]
-    return Results(
-        command="estimate",
-        estimates=tuple(estimates),
-        answer=answer,
-        warnings=warnings,
-        about=About(
-            data=data,
-            scorers={name: {**about, "fitted_on": fitted}},
-            options={"dimension": dimension, "scale": scale, "plan": plan},
-            counts=counts,
-        ),
-        layout=_layout(estimates, made, scale, counts),
-    )
 
 
 def _require_scored(scores: Scores, rated: BoolArray, name: str, columns: Sequence[str]) -> None:

@@ -99,15 +99,10 @@ def ratings(
             left for a model.
         UsageError: an option is out of range.
     """
-    if min_kappa is not None and (not is_number(min_kappa) or not min_kappa <= 1):
-        raise UsageError(f"min_kappa is {min_kappa!r}, expected a number up to 1")
-    if kappa not in WEIGHTINGS:
-        raise UsageError(f"kappa is {kappa!r}, expected one of {', '.join(WEIGHTINGS)}")
-    if not is_number(epsilon) or not 0 <= epsilon <= 1:
-        raise UsageError(f"epsilon is {epsilon!r}, expected a number from 0 to 1")
     options: dict[str, Any] = {"dimension": dimension, "aggregation": aggregation, "share": share}
     options |= {"min_kappa": min_kappa, "kappa": kappa, "epsilon": epsilon, "resamples": resamples, "seed": seed}
-    sampling, scorers = Sampling.checked(resamples, seed), listed(scorers)
+    _require_options(options)
+    scorers = listed(scorers)
     lines, known, names = _read(examples, columns_of(scorers), attention or {})
     checks, lines = ([line for line in lines if (CHECK in line.extra) is wanted] for wanted in (True, False))
     refuse_again(lines)
@@ -115,23 +110,51 @@ def ratings(
     options["files"] = list(dict.fromkeys(Path(line.where.rpartition(":")[0]).name for line in lines if line.where))
     loaded = load_scorers(scorers, vectors=vectors)
     scored = {name: (scorer, run(as_rated(scorer, lines), lines, progress=progress)) for name, scorer in loaded.items()}
+    fitted = choose_scorers(scorers, [line.dataset for line in lines]).fitted
+    counts = {"examples": len(lines), "checks": len(checks), "unrated": int(np.isnan(means).sum())}
+    about = About(data=[], scorers=_scorers(scored, fitted), options=options, counts=counts)
+    sets = rated_sets(lines, means, dimension).filled
+    return _results(sets, lines, known, scored, about, {**names, "unread": facts_warning(loaded)})
+
+
+def _require_options(options: Mapping[str, Any]) -> None:
+    """Raise `UsageError` if an option is out of range."""
+    least, kappa, epsilon = options["min_kappa"], options["kappa"], options["epsilon"]
+    Sampling.checked(options["resamples"], options["seed"])
+    if least is not None and (not is_number(least) or not least <= 1):
+        raise UsageError(f"min_kappa is {least!r}, expected a number up to 1")
+    if kappa not in WEIGHTINGS:
+        raise UsageError(f"kappa is {kappa!r}, expected one of {', '.join(WEIGHTINGS)}")
+    if not is_number(epsilon) or not 0 <= epsilon <= 1:
+        raise UsageError(f"epsilon is {epsilon!r}, expected a number from 0 to 1")
+
+
+def _results(
+    sets: Sequence[RatedSet],
+    lines: Sequence[Example],
+    attention: Mapping[str, Attention],
+    scored: Mapping[str, tuple[Scorer, Scores]],
+    about: About,
+    names: Mapping[str, Any],
+) -> Results:
+    """Return the results of all data sets."""
+    options = about.options
+    sampling = Sampling(options["resamples"], options["seed"])
     estimates, data, cases, warnings = list[Estimate](), list[dict[str, Any]](), list[Case](), list[str]()
-    for rated in rated_sets(lines, means, dimension).filled:
+    for rated in sets:
         raters = Raters.of(rated)
-        out = left_out(raters, known, min_kappa, kappa)
+        out = left_out(raters, attention, options["min_kappa"], options["kappa"])
         counting, rng = raters.without(out), sampling.generator(rated.name, "models of raters")
-        made = aggregate(counting, aggregation, rng=rng, share=share)
+        made = aggregate(counting, options["aggregation"], rng=rng, share=options["share"])
         data.append(_facts(raters, counting, made, out))
         estimates += _agreement(raters, counting, out, options, sampling)
-        estimates += [*_of_raters(raters, made, known), *_systems(counting, made, data[-1]["values"], sampling)]
-        tests, outside = _replaced(counting, sampling, epsilon, scored)
+        estimates += [*_of_raters(raters, made, attention), *_systems(counting, made, data[-1]["values"], sampling)]
+        tests, outside = _replaced(counting, sampling, options["epsilon"], scored)
         estimates, warnings = [*estimates, *tests], [*warnings, *outside]
         cases += _disagreements(counting, made)
         values = zip(rated.places.tolist(), _on_scales_of_lines(rated, made.values), strict=True)
-        lines = _with_ratings(lines, dict(values), dimension, out)
-    fitted = choose_scorers(scorers, [line.dataset for line in lines]).fitted
-    counts = {"examples": len(lines), "checks": len(checks), "unrated": int(np.isnan(means).sum())}
-    about = About(data=data, scorers=_scorers(scored, fitted), options=options, counts=counts)
+        lines = _with_ratings(lines, dict(values), options["dimension"], out)
+    about = replace(about, data=data)
     facts = {"estimates": estimates, "about": about, "upside_down": _upside_down(estimates), **names}
     facts |= {"mean_rating": MEAN_RATING, "shuffles": SHUFFLES}
     more, notes = (sentences("analysis", "ratings_notes", part=part, **facts) for part in ("warnings", "notes"))
@@ -139,7 +162,7 @@ def ratings(
         command="ratings",
         estimates=tuple(estimates),
         answer=sentences("analysis", "ratings", **facts),
-        warnings=tuple(filter(None, [*warnings, facts_warning(loaded), *more])),
+        warnings=(*warnings, *more),
         cases=tuple(cases),
         about=about,
         layout=layout(estimates, about, cases, notes, list(map(to_record, lines))),
