@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rejoinder.analysis.baselines import scorer_facts
 from rejoinder.analysis.compare_layout import cases_of, layout_of, verdict_of
 from rejoinder.analysis.differences import SIDES, Lines, Outcome, conversations_of, measure
 from rejoinder.analysis.pairing import PairBy, pairing
@@ -205,10 +206,8 @@ def _about(
     """Return the facts about data and scorers."""
     scorers = {
         outcome.name: {
-            "kind": outcome.card.kind,
-            "asked": True,
+            **scorer_facts(outcome.card.kind, outcome.scores[0]),
             "higher_is_better": outcome.card.higher_is_better,
-            "signature": outcome.scores[0].signature.fields,
             "warnings": {side: dict(scores.warning_counts) for side, scores in zip(SIDES, outcome.scores, strict=True)},
             "unscored": outcome.estimates[0].unscored,
             "worst": plain(outcome.worst),

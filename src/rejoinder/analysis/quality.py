@@ -45,9 +45,8 @@ def quality(
     """Decide whether the mean score of replies is at least the required score.
 
     With five or more contexts and distinct replies the interval is about other replies of the same system: contexts are
-    resampled, and a reply to several contexts counts once for each. With fewer it is about these replies only, from
-    the prediction intervals of the scorer, taken as independent (90 % for the bundled judges); copies of a reply make
-    it no narrower. An empty reply is the worst reply. Lines that are whole conversations are scored as such.
+    resampled. With fewer it is about these replies only, from the prediction intervals of the scorer, taken as
+    independent (90 % for the bundled judges); copies of a reply make it no narrower. An empty reply is the worst reply.
 
     Args:
         examples: the replies, in any form that `examples_of` takes.

@@ -102,6 +102,12 @@ class Raters:
         """[J] the number of ratings of each rater."""
         return np.bincount(self.raters[self.present], minlength=len(self.names)).astype(np.int64)
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The numbers of rated lines, ratings and raters."""
+        lines, ratings = int(self.present.any(axis=1).sum()), int(self.present.sum())
+        return {"lines": lines, "ratings": ratings, "raters": int((self.counts > 0).sum())}
+
     @cached_property
     def values(self) -> FloatArray:
         """The different ratings, ascending."""

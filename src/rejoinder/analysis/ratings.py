@@ -152,8 +152,7 @@ def _results(
         tests, outside = _replaced(counting, sampling, options["epsilon"], scored)
         estimates, warnings = [*estimates, *tests], [*warnings, *outside]
         cases += _disagreements(counting, made)
-        values = zip(rated.places.tolist(), _on_scales_of_lines(rated, made.values), strict=True)
-        lines = _with_ratings(lines, dict(values), options["dimension"], out)
+        lines = _with_ratings(lines, rated, made.values, out)
     about = replace(about, data=data)
     facts = {"estimates": estimates, "about": about, "upside_down": _upside_down(estimates), **names}
     facts |= {"mean_rating": MEAN_RATING, "shuffles": SHUFFLES}
@@ -227,8 +226,8 @@ def _facts(raters: Raters, counting: Raters, made: Aggregated, out: Mapping[str,
     return {
         "dataset": rated.name,
         "title": rated.title,
-        **_sizes(raters),
-        "counting": _sizes(counting),
+        **raters.sizes,
+        "counting": counting.sizes,
         "rated": int(np.isfinite(made.values).sum()),
         "uncertain": made.uncertain,
         "named": raters.named,
@@ -239,12 +238,6 @@ def _facts(raters: Raters, counting: Raters, made: Aggregated, out: Mapping[str,
         "values": raters.values.tolist() if len(raters.values) <= _FEW_VALUES else [],
         "left_out": [{"rater": name, "ratings": counts[name], "why": why} for name, why in out.items()],
     }
-
-
-def _sizes(raters: Raters) -> dict[str, int]:
-    """Return the numbers of lines, ratings and raters."""
-    lines, ratings = int(raters.present.any(axis=1).sum()), int(raters.present.sum())
-    return {"lines": lines, "ratings": ratings, "raters": int((raters.counts > 0).sum())}
 
 
 def _single_means(lines: Sequence[Example], dimension: str) -> FloatArray:
@@ -312,32 +305,28 @@ def _replaced(
 
 
 def _with_ratings(
-    lines: Sequence[Example], values: Mapping[int, float], dimension: str, out: Mapping[str, str]
+    lines: Sequence[Example], rated: RatedSet, values: FloatArray, out: Mapping[str, str]
 ) -> list[Example]:
-    """Return the lines, some with the rating made of their ratings; those that do not count are kept under a key."""
-    rated = list(lines)
-    for place, value in values.items():
-        line = lines[place]
+    """Return the lines, those of a data set with their ratings [N]; what does not count is kept under a key.
+
+    Ratings are put on the scale of each line: they are on [0, 1] if the lines have several scales.
+    """
+    lines, dimension = list(lines), rated.dimension
+    for place, line, value in zip(rated.places.tolist(), rated.examples, values.tolist(), strict=True):
+        low, high = line.scale(dimension) or (0.0, 1.0)
+        rating = value if len(rated.scales) < 2 else round(low + value * (high - low), 9)
         none = "" if np.isfinite(value) else "the line got no rating: no rater counts, or the model is too uncertain"
         whys = [out.get(each.rater or "", none) if each.dimension == dimension else "" for each in line.ratings]
         reasons = list(zip(line.ratings, whys, strict=True))
         aside = [{"rater": each.rater, "value": each.value, "why": why} for each, why in reasons if why]
         quality = {name: mean for name, mean in line.quality.items() if name != dimension}
-        rated[place] = replace(
+        lines[place] = replace(
             line,
             ratings=tuple(each for each, why in reasons if not why),
-            quality=quality if none else {**quality, dimension: float(value)},
+            quality=quality if none else {**quality, dimension: rating},
             extra={**line.extra, ASIDE: {dimension: aside}} if aside else line.extra,
         )
-    return rated
-
-
-def _on_scales_of_lines(rated: RatedSet, values: FloatArray) -> list[float]:
-    """Return [N] ratings on the scale of each line; they are on [0, 1] if the lines have several scales."""
-    if len(rated.scales) < 2:
-        return list(map(float, values))
-    ends = (line.scale(rated.dimension) or (0.0, 1.0) for line in rated.examples)
-    return [round(low + float(value) * (high - low), 9) for value, (low, high) in zip(values, ends, strict=True)]
+    return lines
 
 
 def _systems(raters: Raters, made: Aggregated, values: Sequence[float], sampling: Sampling) -> list[Estimate]:

@@ -1,14 +1,13 @@
 """The alternative annotator test: can a scorer replace a rater?
 
-Each rater in turn is left out. Rater and scorer are compared with the other raters of each line: the one nearer to
-them, by root mean square, has the advantage; both have it if they are equally near. The scorer beats a rater unless the
-rater has the advantage on a share of lines that is larger by `epsilon`: a rater costs more time and money, and must be
-that much better. The scorer passes if it beats half of the raters.
+Each rater in turn is left out, and rater and scorer are compared with the other raters of each line: the one nearer to
+them, by root mean square, has the advantage, both if they are equally near. The scorer beats a rater unless the rater
+has the advantage on a share of lines that is larger by `epsilon`: a rater costs more, and must be that much better. The
+scorer passes if it beats half of the raters.
 
-Scores are brought to the scale of the raters first: by the straight line from scores to mean ratings, fitted on the
-lines of other contexts, in five parts, and then to the nearest value that raters give, because raters have no values in
-between either. So a constant scorer gives the value nearest to the mean rating of other contexts. That baseline is
-always reported, too: by root mean square, a value in the middle is hard to beat for a single rater.
+Scores are brought to the scale of the raters by the straight line from scores to mean ratings, fitted on other contexts
+in five parts, and then to the nearest value that raters give. The baseline is always reported: a constant score, which
+is the value nearest to the mean rating of other contexts. A value in the middle is hard to beat for a single rater.
 
 Source: Calderon, Reichart and Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge, section 3, and the
 defaults of its program: 30 lines a rater, two raters a line, a false discovery rate of .05.

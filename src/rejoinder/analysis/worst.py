@@ -20,9 +20,8 @@ def with_the_worst(
     """Return the scores of each side with the worst score for empty replies, where it was filled in, and that score.
 
     The worst is the low end of the scorer's range (the high end if lower is better), or the lowest score here if that
-    is lower or there is no range. A scorer without a direction has no worst score: its scores stay. An empty reply that
-    could not have been scored with any text (no reference, no context) stays unscored. The worst score is NaN if it was
-    filled in nowhere.
+    is lower or there is no range; NaN if it was filled in nowhere. The scores of a scorer without a direction stay. An
+    empty reply that could not have been scored with any text (no reference, no context) stays unscored.
     """
     worst = _worst(card, np.concatenate([scores.values for _, scores in sides]))
     empty = [_empty(card, lines, scores.values) & ~np.isnan(worst) for lines, scores in sides]
