@@ -6,15 +6,17 @@ the resamples.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from rejoinder.analysis.raters import FEWEST_SHARED, MOST_VALUES, Raters, RatingPairs, left_out
 from rejoinder.analysis.scored import RATERS
-from rejoinder.estimates import NAN, Estimate, estimate_of
+from rejoinder.estimates import LEVEL, NAN, Estimate, estimate_of, pick
 from rejoinder.report.written import pluralize
 from rejoinder.stats import agreement as stats
 from rejoinder.stats.correlation import resampled
@@ -202,3 +204,15 @@ def by_chance(
     values = [stats.krippendorff_alpha(part).value for part in kept if len(raters.values) <= MOST_VALUES]
     known = [value for value in values if not np.isnan(value)]
     return float(np.mean(list(map(len, names)))), float(np.mean(known)) if known else NAN
+
+
+def upside_down(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """Return the correlations of raters who rate high what the others rate low: one such rater lowers all agreement.
+
+    Intervals are wider for more raters: of 60 who guess, one or two have an interval below 0 by chance.
+    """
+    rows = [row for row in pick(estimates, statistic="spearman", versus="") if row.rater and row.known]
+    rows = [row for row in rows if row.n >= FEWEST_SHARED]
+    tests, edge = Counter(row.dataset for row in rows), NormalDist().inv_cdf
+    wider = {name: edge(1 - LEVEL / 2 / count) / edge(1 - LEVEL / 2) for name, count in tests.items()}
+    return [row for row in rows if row.value + (row.high - row.value) * wider[row.dataset] < 0]

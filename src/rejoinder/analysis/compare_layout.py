@@ -29,16 +29,17 @@ def layout_of(
     directions = {outcome.name: outcome.card.higher_is_better for outcome in outcomes}
     columns = _columns(lines, directions)
     whole = pivot(pick(estimates, group=""), "scorer", columns, in_order=True, title="By scorer", heading="scorer")
-    tables = (_strata(lines, name, estimates, columns, directions) for name in directions)
+    several = len(outcomes) > 1
+    tables = (_strata(lines, outcome, estimates, columns, several=several) for outcome in outcomes)
     strata = [table for table in tables if table]
-    untitled = [table._replace(title="") for table in strata] if len(directions) == 1 else strata
+    untitled = [table._replace(title="") for table in strata] if not several else strata
     made = sentences("analysis", "compare_made", lines=lines, about=about)
     title = "The pairs in which B lost most" if lines.pairs.paired else "The lowest replies of B"
     brief = [case._replace(context=case.context[-1:]) for case in cases if case.group == cases[0].group]
     return Layout(
         title=f"Is B better than A? {names}",
         keys=_keys(lines, pick(estimates, group="")),
-        chart=_chart(estimates, several=len(outcomes) > 1),
+        chart=_chart(estimates, several=several),
         sections=[
             Section("By scorer", [whole and whole._replace(title="")]),
             *([Section(f"By {lines.by}", untitled)] if strata else []),
@@ -86,22 +87,18 @@ def _columns(lines: Lines, directions: Mapping[str, bool | None]) -> list[Column
 
 
 def _strata(
-    lines: Lines,
-    scorer: str,
-    estimates: Sequence[Estimate],
-    columns: Sequence[Column],
-    directions: Mapping[str, bool | None],
+    lines: Lines, outcome: Outcome, estimates: Sequence[Estimate], columns: Sequence[Column], *, several: bool
 ) -> Table | None:
     """Return a row for each value of the column, the largest loss first."""
-    whole, *differences = pick(estimates, scorer=scorer, statistic="difference")
+    whole, *differences = pick(estimates, scorer=outcome.name, statistic="difference")
     if whole.verdict is Verdict.OUT_OF_DOMAIN:
         return None
-    sign = -1 if directions[scorer] is False else 1
+    sign = -1 if outcome.card.higher_is_better is False else 1
     differences.sort(key=lambda estimate: sign * estimate.value)
-    ordered = [row for first in differences for row in pick(estimates, scorer=scorer, group=first.group)]
+    ordered = [row for first in differences for row in pick(estimates, scorer=outcome.name, group=first.group)]
     size = sum(difference.n for difference in differences) or 1
     share = Column("share", {"statistic": "difference"}, lambda estimate: percent(estimate.n / size))
-    title = f"By {lines.by}, {scorer}" if len(directions) > 1 else f"By {lines.by}"
+    title = f"By {lines.by}, {outcome.name}" if several else f"By {lines.by}"
     units = "pairs" if lines.pairs.paired else "replies"
     caption = f"Share: of all {units} that are compared. p: adjusted for all rows of these tables (Holm)."
     return pivot(ordered, "group", [share, *columns], in_order=True, title=title, caption=caption, heading=lines.by)

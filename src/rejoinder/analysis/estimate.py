@@ -34,15 +34,7 @@ from rejoinder.scorer import Advance, Card, FloatArray, ScorerLike, Scores, igno
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, label_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.scoring.unscored import nothing_scored, unread
-from rejoinder.stats.prediction_powered import (
-    FREEDOM_TO_TUNE,
-    Sample,
-    powered,
-    ratings_needed,
-    sample_of,
-    shared_power,
-    worth,
-)
+from rejoinder.stats import prediction_powered as ppi
 from rejoinder.stats.resamples import BoolArray, IntArray
 
 ALL_PAIRS = 20
@@ -57,7 +49,7 @@ class _System(NamedTuple):
     """A system, its sample, and the clusters of its rated lines."""
 
     name: str  # "" if no line names one
-    sample: Sample
+    sample: ppi.Sample
     lines: int
     unscored: int
     mean_score: float
@@ -129,7 +121,7 @@ def estimate(
     fitted = next(iter(fitted_on([scorer], [line.dataset for line in sample.lines]).values()), [])
     missing = {"unscored": len(scores.reasons), "unscored_reasons": Counter(scores.reasons.values())}
     facts = {"scorer": name, "plan": plan, "fitted": fitted, "note": clusters.note}
-    facts["few"] = all(system.sample.n < FREEDOM_TO_TUNE for system in systems)
+    facts["few"] = all(system.sample.n < ppi.FREEDOM_TO_TUNE for system in systems)
     about = About(
         data=_data(sets),
         scorers={name: {**scorer_facts(loaded.card.kind, scores), **missing, "fitted_on": fitted}},
@@ -209,7 +201,7 @@ def _systems(sample: RatedSample, ratings: FloatArray, scores: Scores, card: Car
         rows = np.flatnonzero(names == name)
         # The population of a system without other lines is its rated lines.
         population = sample.population[rows] if sample.population[rows].any() else ~sample.population[rows]
-        of_system = sample_of(ratings[rows], values[rows], weights[rows], population, contexts[rows])
+        of_system = ppi.sample_of(ratings[rows], values[rows], weights[rows], population, contexts[rows])
         missing, mean = int((~scores.scored[rows]).sum()), float(values[rows][population].mean())
         rated = frozenset(contexts[rows[np.isfinite(ratings[rows])]].tolist())
         systems.append(_System("" if name == ALL else name, of_system, len(rows), missing, mean, rated))
@@ -218,7 +210,7 @@ def _systems(sample: RatedSample, ratings: FloatArray, scores: Scores, card: Car
 
 def _estimates(systems: Sequence[_System], scorer: str, plan: float | None, scale: Scale | None) -> list[Estimate]:
     """Return the estimates of each system, the highest first, and of each difference."""
-    shared = shared_power([system.sample for system in systems])
+    shared = ppi.shared_power([system.sample for system in systems])
     measured = []
     for system in systems:
         labels: dict[str, Any] = {"scorer": scorer, "system": system.name, "contexts": len(system.contexts)}
@@ -244,14 +236,14 @@ def _estimates(systems: Sequence[_System], scorer: str, plan: float | None, scal
 
 
 def _of_sample(
-    sample: Sample, shared: float | None, plan: float | None, statistic: str, labels: Mapping[str, Any]
+    sample: ppi.Sample, shared: float | None, plan: float | None, statistic: str, labels: Mapping[str, Any]
 ) -> list[Estimate]:
     """Return the estimates of one sample: a system or a difference of two."""
-    mean = powered(sample, shared)
+    mean = ppi.powered(sample, shared)
     about: dict[str, Any] = {**labels, "n": sample.n}
     by_raters = {**about, "scorer": RATERS}
     test = {} if "versus" in labels else {"p": NAN}  # of a mean, p would test whether it is 0
-    effective, method = worth(mean), "one power for all systems" if mean.shared else "power of this sample"
+    effective, method = ppi.worth(mean), "one power for all systems" if mean.shared else "power of this sample"
     reason = "" if np.isfinite(effective) else mean.powered.reason or "the interval has no width"
     estimates = [
         estimate_of(mean.powered, **about, **test, statistic=statistic, method=_BY_SCORES),
@@ -262,7 +254,7 @@ def _of_sample(
     if plan is not None:
         too_many = mean.powered.reason or "no number of ratings of these lines is enough"
         for name, fields in (("ratings needed", about), ("ratings needed, ratings only", by_raters)):
-            number = ratings_needed(sample, plan, scored=fields is about) if sample.n else None
+            number = ppi.ratings_needed(sample, plan, scored=fields is about) if sample.n else None
             value, reason = (NAN, too_many) if number is None else (float(number), "")
             method = f"for an interval of ± {plan:g}"
             estimates.append(Estimate(**fields, statistic=name, value=value, method=method, reason=reason))

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from rejoinder.analysis.aggregation import Aggregated, Aggregation, aggregate
-from rejoinder.analysis.agreement_of_raters import SHUFFLES, agreement, by_chance
+from rejoinder.analysis.agreement_of_raters import SHUFFLES, agreement, by_chance, upside_down
 from rejoinder.analysis.baselines import most_frequent, scorer_facts
-from rejoinder.analysis.raters import (
-    CHECK,
-    FEWEST_SHARED,
-    Attention,
-    Raters,
-    attention_of,
-    left_out,
-    project_ratings,
-    unified_names,
-)
+from rejoinder.analysis.raters import CHECK, Attention, Raters, attention_of, left_out, project_ratings, unified_names
 from rejoinder.analysis.ratings_layout import layout
 from rejoinder.analysis.scored import RATERS
 from rejoinder.analysis.stand_in import EPSILON, MEAN_RATING, calibrated, stand_in
@@ -35,7 +24,7 @@ from rejoinder.data.read import examples_of
 from rejoinder.data.shared_ids import refuse_again
 from rejoinder.data.values import is_number
 from rejoinder.errors import DataError, UsageError
-from rejoinder.estimates import LEVEL, Estimate, Verdict, estimate_of, pick
+from rejoinder.estimates import Estimate, Verdict, estimate_of
 from rejoinder.example import OVERALL, Example, Given
 from rejoinder.report.layout import Case
 from rejoinder.report.results import About, Results
@@ -154,7 +143,7 @@ def _results(
         cases += _disagreements(counting, made)
         lines = _with_ratings(lines, rated, made.values, out)
     about = replace(about, data=data)
-    facts = {"estimates": estimates, "about": about, "upside_down": _upside_down(estimates), **names}
+    facts = {"estimates": estimates, "about": about, "upside_down": upside_down(estimates), **names}
     facts |= {"mean_rating": MEAN_RATING, "shuffles": SHUFFLES}
     more, notes = (sentences("analysis", "ratings_notes", part=part, **facts) for part in ("warnings", "notes"))
     return Results(
@@ -241,11 +230,7 @@ def _facts(raters: Raters, counting: Raters, made: Aggregated, out: Mapping[str,
 
 
 def _single_means(lines: Sequence[Example], dimension: str) -> FloatArray:
-    """Return [N] the mean of the single ratings of each line, NaN without any.
-
-    Raises:
-        DataError: no line has a single rating.
-    """
+    """Return [N] the mean of the single ratings of each line, NaN without any; `DataError` if no line has one."""
     rated = [[rating.value for rating in line.ratings if rating.dimension == dimension] for line in lines]
     if any(rated):
         return np.array([round(sum(values) / len(values), 9) if values else np.nan for values in rated])
@@ -271,18 +256,6 @@ def _scorers(
         for name, (scorer, scores) in scored.items()
     }
     return facts | ({MEAN_RATING: {"kind": "oracle baseline", "asked": False}} if facts else {})
-
-
-def _upside_down(estimates: Iterable[Estimate]) -> list[Estimate]:
-    """Return the correlations of raters who rate high what the others rate low: one such rater lowers all agreement.
-
-    Intervals are wider for more raters: of 60 who guess, one or two have an interval below 0 by chance.
-    """
-    rows = [row for row in pick(estimates, statistic="spearman", versus="") if row.rater and row.known]
-    rows = [row for row in rows if row.n >= FEWEST_SHARED]
-    tests, edge = Counter(row.dataset for row in rows), NormalDist().inv_cdf
-    wider = {name: edge(1 - LEVEL / 2 / count) / edge(1 - LEVEL / 2) for name, count in tests.items()}
-    return [row for row in rows if row.value + (row.high - row.value) * wider[row.dataset] < 0]
 
 
 def _replaced(
