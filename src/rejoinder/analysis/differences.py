@@ -226,6 +226,7 @@ def _measured(lines: Lines, a: _Side, b: _Side, sign: int, sampling: Sampling) -
         gap, win, tie = _paired(a, b, sign, sampling)
     else:
         gap, win, tie, means = _independent(a, b, sign, sampling)
+    gap = replace(gap, needed=None if (gap.needed or 0) > FARTHEST else gap.needed)
     seed = sampling.seed if gap.has_interval else None
     about: dict[str, Any] = {"system": "B", "versus": "A", "n": gap.n, "contexts": gap.contexts}
     share = f"share of {'pairs' if paired else 'pairs of a reply of A and one of B'}"
@@ -256,7 +257,7 @@ def _paired(a: _Side, b: _Side, sign: int, sampling: Sampling) -> tuple[Estimate
     scale = float(np.abs(apart).max()) or 1.0  # before the flips, whose tolerance is absolute
     rng, times = sampling.generator([a.groups], "comparison"), sampling.resamples
     (mean,) = cluster_means(apart[None] / scale, a.clusters, np.zeros(1), times, rng, flips=times)
-    needed = _forecast(pilot_of_means(b.scores, a.scores, a.clusters))
+    needed = items_needed(pilot_of_means(b.scores, a.scores, a.clusters))
     return replace(gap, low=scale * mean.low, high=scale * mean.high, p=mean.p, needed=needed), win, tie
 
 
@@ -279,16 +280,10 @@ def _independent(
     up, down = (win_rate(replace(samples, values=ranks + step * second)).value for step in (0.5, -0.5))
     n, scale = len(strata), float(np.abs(values).max()) or 1.0
     known = not gap.estimate.reason and min(abs(gap.estimate.value), gap.error) >= ROUNDING * scale
-    needed = _forecast(Pilot(gap.estimate.value, gap.error * sqrt(n), n)) if known else None
+    needed = items_needed(Pilot(gap.estimate.value, gap.error * sqrt(n), n)) if known else None
     reason = _too_few(min(groups), "conversation", " on a side") if gap.estimate.reason else ""
     estimate = replace(gap.estimate, n=n, contexts=sum(groups), needed=needed, reason=reason)
     return estimate, win_rate(replace(samples, values=better)), up - down, (gap.first, gap.second)
-
-
-def _forecast(pilot: Pilot) -> int | None:
-    """Return how many items would confirm the pilot's difference; None if it is too many to collect."""
-    count = items_needed(pilot)
-    return None if count is None or count > FARTHEST else count
 
 
 def _too_few(groups: int, unit: str, where: str = "") -> str:

@@ -182,11 +182,7 @@ def _cases(scorer: Scorer, lines: Sequence[Example], scores: Scores, at_least: f
         values |= {"scorer": scorer.card.name, "score": score.value, "low": score.low, "high": score.high}
         values |= {"explanation": words, "warnings": warnings}
         facts = "; ".join(filter(None, [interval(score), words, ", ".join(warnings)]))
-        context, reply = map(_short, line.context[-_TURNS:]), _short(line.response) or "(empty)"
-        cases.append(Case(line.where or line.id, facts, list(context), [("reply", reply)], values=values))
+        *context, reply = (shorten(text, _LONGEST, placeholder=" ...") for text in [*line.context, line.response])
+        replies = [("reply", reply or "(empty)")]
+        cases.append(Case(line.where or line.id, facts, context[-_TURNS:], replies, values=values))
     return tuple(cases)
-
-
-def _short(text: str) -> str:
-    """Return a text on one line, cut."""
-    return shorten(text, _LONGEST, placeholder=" ...")
