@@ -109,6 +109,12 @@ def kind_of(name: str, scores: Scores) -> Kind:
     return card.kind if card else "judge"
 
 
+def scorer_facts(kind: Kind, scores: Scores, *, asked: bool = True) -> dict[str, Any]:
+    """Return what every command states about a scorer and its scores; commands add to it."""
+    fields = {"signature": scores.signature.fields, "warnings": scores.warning_counts}
+    return {"kind": kind, "asked": asked, **fields}
+
+
 def most_frequent(reasons: Iterable[str]) -> str:
     """Return the most frequent reason, the first of several; "" without any."""
     return next((reason for reason, _ in Counter(reasons).most_common(1)), "")

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from rejoinder.analysis.analyses import agreement_word
-from rejoinder.analysis.baselines import most_frequent
+from rejoinder.analysis.baselines import most_frequent, scorer_facts
 from rejoinder.analysis.scored import RATERS
 from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.rated_lines import UNNAMED, numbered, refuse_duplicates, title_of
@@ -111,10 +111,7 @@ def study_pairs(
         data=data,
         scorers={
             name: {
-                "kind": scorer.card.kind,
-                "asked": name in asked,
-                "signature": scores[name].signature.fields,
-                "warnings": scores[name].warning_counts,
+                **scorer_facts(scorer.card.kind, scores[name], asked=name in asked),
                 "fitted_on": choice.fitted.get(name, []),
             }
             for name, scorer in loaded.items()
