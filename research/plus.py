@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from rejoinder.auditing.battery import battery
+from rejoinder.auditing.attack import ATTACKS
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate
 from rejoinder.judges.augmentation import augment
@@ -133,7 +133,7 @@ def heavier(one: Spoilt) -> Spoilt:
 
 def quick_attacks() -> list[str]:
     """The attacks that ask a scorer for one score a reply: a search asks for dozens, of a model that takes long."""
-    return [name for name in battery() if name not in SEARCHES]
+    return [name for name in ATTACKS if name not in SEARCHES]
 
 
 def _compared(lines: RatedLines, scores: FloatArray, added: tuple[str, ...], seed: int) -> Compared:

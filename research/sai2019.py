@@ -11,10 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.auditing import Attack, audit
-from rejoinder.auditing.attack import alone
-from rejoinder.auditing.battery import POOL_ATTACKS, battery
-from rejoinder.auditing.reply_corpus import read_replies
-from rejoinder.auditing.spreads import TwoWay, two_way
+from rejoinder.auditing.attack import ATTACKS, POOL_ATTACKS
+from rejoinder.auditing.pool import read_replies
 from rejoinder.example import Example
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
 from rejoinder.judges.differentiable import is_differentiable
@@ -22,7 +20,7 @@ from rejoinder.judges.learner import PREDICTED
 from rejoinder.report.results import Results
 from rejoinder.responder import answer, request
 from rejoinder.responders.decoding import Decoding
-from rejoinder.scorer import Scorer
+from rejoinder.scorer import FloatArray, Scorer
 from rejoinder.scoring.catalog import load_responder, load_scorer
 from rejoinder.stats.resamples import Sampling
 from research.asked import CORPORA, Asked, Takes, named
@@ -62,6 +60,20 @@ class Trained(NamedTuple):
     judge: BilinearJudge
     state: str
     validation: tuple[float, float]
+
+
+class TwoWay(NamedTuple):
+    """Shares of the variance of a table of values [R, C] that add up to 1.
+
+    Attributes:
+        rows: of the means of the rows.
+        columns: of the means of the columns.
+        both: of their interaction.
+    """
+
+    rows: float
+    columns: float
+    both: float
 
 
 @dataclass(frozen=True)
@@ -177,20 +189,28 @@ def _families(asked: Asked, examples: Sequence[Example]) -> tuple[list[str | Att
 
 def _by_machine(said: Mapping[tuple[str, ...], str], name: str) -> list[Attack]:
     """The two attacks of table 3 with what a machine said."""
-    known = battery()
 
-    def response(example: Example, _: np.random.Generator) -> Example | None:
+    def response(example: Example, *_: object) -> Example | None:
         text = said.get(example.context, "")
         return replace(example, response=text) if text.strip() else None
 
-    def swapped(example: Example, rng: np.random.Generator) -> Example | None:
-        machine, human = response(example, rng), next(filter(str.strip, example.references), "")
+    def swapped(example: Example, *_: object) -> Example | None:
+        machine, human = response(example), next(filter(str.strip, example.references), "")
         return machine and replace(machine, response=human, references=(machine.response,)) if human else None
 
     return [
-        replace(known["machine-response"], about=f"what {name} says", candidates=alone(response)),
-        replace(known["swapped"], about=f"reference and what {name} says swapped", candidates=alone(swapped)),
+        replace(ATTACKS["machine-response"], about=f"what {name} says", transform=response),
+        replace(ATTACKS["swapped"], about=f"reference and what {name} says swapped", transform=swapped),
     ]
+
+
+def two_way(table: FloatArray) -> TwoWay:
+    """Return the shares of rows, columns and their interaction in the variance of `table` [R, C]; NaN without any."""
+    total = float(table.var())
+    if not total:
+        return TwoWay(np.nan, np.nan, np.nan)
+    rows, columns = float(table.mean(axis=1).var()) / total, float(table.mean(axis=0).var()) / total
+    return TwoWay(rows, columns, 1 - rows - columns)
 
 
 def _crossed(scorer: Scorer, examples: Sequence[Example]) -> TwoWay | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
-from rejoinder.auditing.battery import POOL_ATTACKS
+from rejoinder.auditing.attack import POOL_ATTACKS
 from rejoinder.auditing.fooling import FEWEST
+from rejoinder.auditing.layout import PUBLISHED as ADEM
 from rejoinder.auditing.layout import cone_table
-from rejoinder.auditing.published import CONICITY, PUBLISHED, Row
 from rejoinder.estimates import Estimate
 from rejoinder.report.layout import Prose
 from rejoinder.report.results import Results
@@ -24,6 +24,38 @@ from research.sai2019 import CHANGES, CLIMBED, DRAWN, GENERIC, TABLE3, Sai2019
 
 _ADEM = "adem"
 _FANTASTIC = GENERIC[-1]
+
+
+class Published(NamedTuple):
+    """Scores of the replies of an attack; NaN if the paper has no such number.
+
+    Attributes:
+        mean: of the scores.
+        sd: their standard deviation.
+        within: share of them within one standard deviation of their mean.
+        pearson: correlation with the scores of the original replies.
+        spearman: the same of ranks.
+        better: share that scored better than the original.
+        people: mean rating by people, of 150 of them (in table 6: of 250).
+        lowest: the lowest score.
+        highest: the highest.
+    """
+
+    mean: float
+    sd: float = np.nan
+    within: float = np.nan
+    pearson: float = np.nan
+    spearman: float = np.nan
+    better: float = np.nan
+    people: float = np.nan
+    lowest: float = np.nan
+    highest: float = np.nan
+
+
+CONICITY = 0.59
+"""Conicity of ADEM's vectors of 200,000 responses, as published."""
+PUBLISHED = {name: Published(**row) for name, row in ADEM.items()}
+_Write = Callable[[Published], str]
 _By = Mapping[str, Mapping[str, Attacked]]  # by scorer, by attack
 _HEADER = ("attack", "ADEM, published")
 
@@ -90,7 +122,7 @@ def _trained(found: Sai2019) -> Table:
 # tables 3 to 6
 
 
-def _table(by: _By, families: Sequence[str], shown: Callable[[Row], str], before: Sequence[Results] = ()) -> Table:
+def _table(by: _By, families: Sequence[str], shown: _Write, before: Sequence[Results] = ()) -> Table:
     """A row an attack: what is published of ADEM, then a column a scorer.
 
     Args:
@@ -113,7 +145,7 @@ def _about(by: _By, name: str) -> str:
     return next((own[name].about for own in by.values() if name in own), name)
 
 
-def _cell(one: Attacked | None, shown: Callable[[Row], str]) -> str:
+def _cell(one: Attacked | None, shown: _Write) -> str:
     """A cell; a dash where an attack was left out, or found too little to attack."""
     return shown(_row(one)) if _told(one) else DASH
 
@@ -123,41 +155,40 @@ def _told(one: Attacked | None) -> TypeGuard[Attacked]:
     return one is not None and one.n >= FEWEST
 
 
-def _row(attack: Attacked, prefix: str = "attacked score") -> Row:
+def _row(attack: Attacked, prefix: str = "attacked score") -> Published:
     """Return the scores of an attack as a row of the paper's tables."""
     mean, sd, within, lowest, highest = (
         attack.value(f"{prefix}, {key}") for key in ("mean", "sd", "within 1 sd", "lowest", "highest")
     )
     first, second = (attack.value(f"{name} with the original score") for name in ("pearson", "spearman"))
-    return Row(mean, sd, within, first, second, attack.better, lowest=lowest, highest=highest)
+    return Published(mean, sd, within, first, second, attack.better, lowest=lowest, highest=highest)
 
 
-def _unchanged(audit: Results) -> Row:
+def _unchanged(audit: Results) -> Published:
     """Return the scores of the original replies."""
     facts = next(iter(audit.about.scorers.values()))
-    return Row(facts["mean"], facts["spread"])
+    return Published(facts["mean"], facts["spread"])
 
 
-def _spread(one: Row) -> str:
+def _spread(one: Published) -> str:
     """Mean and standard deviation."""
-    return number(one.mean, 2) if one.sd is None else f"{number(one.mean, 2)} ± {number(one.sd, 2)}"
+    return number(one.mean, 2) if np.isnan(one.sd) else f"{number(one.mean, 2)} ± {number(one.sd, 2)}"
 
 
-def _banded(one: Row) -> str:
+def _banded(one: Published) -> str:
     """The same, and the share within one standard deviation."""
-    return _spread(one) if one.within is None else f"{_spread(one)}, {percent(one.within)}"
+    return _spread(one) if np.isnan(one.within) else f"{_spread(one)}, {percent(one.within)}"
 
 
-def _ranged(one: Row) -> str:
+def _ranged(one: Published) -> str:
     """Mean and standard deviation, the lowest and the highest."""
-    ends = ("" if end is None else number(end, 2) for end in (one.lowest, one.highest))
+    ends = ("" if np.isnan(end) else number(end, 2) for end in (one.lowest, one.highest))
     return f"{_spread(one)} [{', '.join(ends)}]"
 
 
-def _related(one: Row) -> str:
+def _related(one: Published) -> str:
     """Pearson's and Spearman's correlation with the original scores, and the share that scores better."""
-    values = (np.nan if value is None else value for value in (one.pearson, one.spearman))
-    return f"{', '.join(number(value, 2) for value in values)}; {percent(np.nan if one.better is None else one.better)}"
+    return f"{number(one.pearson, 2)}, {number(one.spearman, 2)}; {percent(one.better)}"
 
 
 def _searches(by: _By) -> Table:
@@ -170,7 +201,7 @@ def _searches(by: _By) -> Table:
     return table([*_HEADER, *by], rows)
 
 
-def _originals(attack: Attacked) -> Row:
+def _originals(attack: Attacked) -> Published:
     """Return the scores that an attack started from."""
     return _row(attack, "original score")
 

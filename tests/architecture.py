@@ -18,7 +18,7 @@ BASE = "base"
 BASE_MODULES = {"errors", "estimates", "choices", "listening", "version", "assets"}
 CEILING = 69_000
 """Lines of all packages together; only ever lowered."""
-REWRITTEN: frozenset[str] = frozenset({CORE, "data", "perturbations", "report", "text"})
+REWRITTEN: frozenset[str] = frozenset({"analysis", CORE, "data", "perturbations", "report", "stats", "text"})
 """Packages that have reached their design: final floor and budget, plain English, no circle of files."""
 
 
@@ -51,32 +51,29 @@ DESIGN = {
     "perturbations": Package(4, 760),
     "llm": Package(4, 1_200),
     "external": Package(4, 400),
-    "data": Package(3, 7_902),  # 3,950 in the first design: 22 formats in place of 13, limits, checks of scales
-    CORE: Package(2, 1_570),
+    "data": Package(3, 7_952),  # 3,950 in the first design: 22 formats in place of 13, limits, checks of scales
+    CORE: Package(2, 1_578),
     "text": Package(1, 740),
     "stats": Package(1, 1_900),
 }
 TODAY = {
-    "cli": Package(12, 4_038),
-    "integrations": Package(11, 552),
+    "cli": Package(12, 3_993),
+    "integrations": Package(11, 550),
     "pages": Package(11, 761),
-    "serving": Package(11, 2_211),
-    "documents": Package(10, 3_879),
-    "auditing": Package(9, 3_290),
-    "improve": Package(9, 1_943),
-    "meta": Package(8, 8_255),
+    "serving": Package(11, 2_213),
+    "auditing": Package(8, 2_047),
+    "improve": Package(9, 1_838),
     "annotation": Package(6, 1_866),
-    "judges": Package(6, 8_129),
+    "judges": Package(6, 8_147),
     "responders": Package(6, 1_727),
-    "scoring": Package(7, 2_658),
+    "scoring": Package(7, 3_249),  # the report of score came in
     "encoders": Package(5, 1_489),
-    "humans": Package(5, 1_198),
     "metrics": Package(5, 1_445),
     "external": Package(5, 677),
     "training": Package(5, 4_298),
     "llm": Package(4, 2_383),
     "nn": Package(4, 2_585),
-    "stats": Package(1, 2_499),
+    "stats": Package(1, 2_194),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""
 

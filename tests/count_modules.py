@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -32,10 +33,8 @@ def modules_of(call: list[str]) -> list[str]:
     """Return the modules of rejoinder that data passes in a command, in the order in which it first reaches them."""
 
     def command() -> None:
-        try:
+        with suppress(SystemExit):
             cli.main(call)
-        except SystemExit:
-            pass
 
     return modules_passed(command)
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from rejoinder.analysis.train import train
     from rejoinder.annotation.collected import load_study
     from rejoinder.annotation.study import annotate
-    from rejoinder.auditing.attack import Attack
-    from rejoinder.auditing.listing import listing
+    from rejoinder.auditing.attack import Attack, listing
     from rejoinder.auditing.run import audit
     from rejoinder.data.read import examples_of, pairs_of, read, read_pairs
     from rejoinder.data.summary import describe
@@ -53,8 +52,7 @@ _MODULES = {
     "analysis.train": "train",
     "annotation.collected": "load_study",
     "annotation.study": "annotate",
-    "auditing.attack": "Attack",
-    "auditing.listing": "listing",
+    "auditing.attack": "Attack listing",
     "auditing.run": "audit",
     "data.read": "examples_of pairs_of read read_pairs",
     "data.summary": "describe",

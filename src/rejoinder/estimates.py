@@ -16,7 +16,7 @@ LEVEL = 0.05
 
 
 class Verdict(StrEnum):
-    """On which side of chance a value is shown to be."""
+    """On which side of chance a value significantly lies."""
 
     ABOVE = "above"
     BELOW = "below"
@@ -252,10 +252,10 @@ def decide(
 
     Args:
         family: the estimates that are tested together.
-        p: their p; None takes that of the estimates.
+        p: their p; without it, that of the estimates.
         null: the value by chance.
         level: of the tests.
-        outside: scorers that cannot judge these lines. Their verdict is "out of domain", and they are not in the family.
+        outside: scorers that cannot judge these lines. They are "out of domain" and not in the family.
         method: of the adjustment.
         tests: number of tests in the family, if some of them are not among these estimates.
     """
@@ -275,7 +275,7 @@ def decide(
 
 
 def _verdict(estimate: Estimate, p: float, null: float, level: float) -> Verdict:
-    """Return on which side of `null` the value is shown to be."""
+    """Return on which side of `null` the value significantly lies."""
     if not estimate.known:
         return Verdict.UNDEFINED
     if p < level and estimate.excludes(null):

@@ -106,8 +106,8 @@ class Scores:
         signature: the origin of the numbers; `run` fills it in.
         statistics: [N, K] additive statistics, for scorers whose corpus score is not a mean (BLEU); else None.
         combine: from summed statistics [K] to the corpus score, or None for the mean.
-        warnings: position to warnings about that example, scored or not. A warning is a few words without figures, the same
-            for all of its kind, so that notes can be counted.
+        warnings: position to warnings about that example, scored or not. A warning is a few words without numbers, the
+            same for all of its kind, so that warnings can be counted.
         low: [N] lower ends of prediction intervals, NaN for a score without one; None if the scorer gives no intervals.
         high: [N] upper ends, like `low`.
         details: position to more about that score, by name.

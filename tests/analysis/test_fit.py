@@ -13,7 +13,7 @@ import pytest
 
 from conftest import Run
 from judges_over_views import made_material, quick_judge, rated
-from rejoinder.analysis.fit import DRAWS, STEPS, fit, is_kept, of_correlations
+from rejoinder.analysis.fit import DRAWS, STEPS, correlations, fit, is_kept
 from rejoinder.analysis.fit_layout import layout, text
 from rejoinder.data.examples import to_record
 from rejoinder.data.write import write
@@ -224,13 +224,15 @@ def of_systems(*, named: bool, count: int = 240) -> tuple[tuple[Estimate, ...], 
     before, after = 0.15 * ratings + rng.normal(size=count), 2.0 * systems + 0.15 * ratings + rng.normal(size=count)
     folds, contexts = np.arange(count) // 6 % 10, np.arange(count) // 6
     numbers = systems if named else np.full(count, -1)
-    measure = of_correlations(ratings, np.zeros(count, np.int64), contexts, numbers)
+    estimates = correlations(
+        ratings, np.zeros(count, np.int64), contexts, numbers, before, after, folds, Sampling(200, 0)
+    )
     about = About(
         scorers={"judge": {}, "adapted judge": {"corrected": True, "scale": (1.0, 5.0)}},
         options={"fitted_to": "ratings", "seed": 0},
         counts={"lines": count, "contexts": 40, "left_out": {}},
     )
-    return tuple(measure(before, after, folds, Sampling(200, 0))), about
+    return tuple(estimates), about
 
 
 def test_with_several_systems_the_figure_within_them_leads() -> None:

@@ -61,6 +61,25 @@ def test_a_line_without_a_verdict_is_never_a_fail() -> None:
     assert table is not None and table.texts[0][4:] == ["10", "5", "5", "10", "10"]
 
 
+def test_the_auc_equals_that_of_scikit_learn() -> None:
+    rng = np.random.default_rng(3)
+    truth = (rng.random(300) < 0.4).astype(float)
+    scores = {
+        "judge": np.round(truth + rng.normal(size=300), 1),
+        "length": rng.normal(size=300),
+        "system mean": truth / 2,
+    }
+    scores["judge"][:7] = np.nan
+    ((scored,), _) = scored_sets(labelled(truth), scores)
+    estimates = labels(scored)
+    judge, length = pick(estimates, statistic="AUC")
+    assert judge.value == pytest.approx(metrics.roc_auc_score(truth[7:], scores["judge"][7:]), abs=1e-12)
+    assert length.value == pytest.approx(metrics.roc_auc_score(truth, scores["length"]), abs=1e-12)
+    assert 0.5 < judge.low < judge.value < judge.high < 1 and (judge.n, judge.unscored) == (293, 7)
+    table = labels_table(estimates)
+    assert table is not None and table.header == ("scorer", "AUC [low, high]") and len(table.rows) == 2
+
+
 def test_shares_of_one_have_an_interval() -> None:
     truth = np.array([1, 0] * 15, dtype=float)
     ((scored,), _) = scored_sets(labelled(truth), {"judge": truth})
@@ -72,8 +91,9 @@ def test_only_verdicts_are_counted_and_only_against_labels() -> None:
     truth = np.array([1, 0, 1, 1, 0, 1] * 4, dtype=float)
     scores = {"numbers": truth / 2, "verdicts": truth, "length": truth, "system mean": truth}
     ((scored,), _) = scored_sets(labelled(truth), scores, outside={"verdicts": "out of its domain"})
-    assert {row.scorer for row in labels(scored)} == {"verdicts"}
-    assert {row.verdict for row in labels(scored)} == {Verdict.OUT_OF_DOMAIN}
+    assert {row.scorer for row in labels(scored) if row.statistic != "AUC"} == {"verdicts"}
+    assert {row.scorer for row in pick(labels(scored), statistic="AUC")} == {"numbers"}
+    assert {row.verdict for row in pick(labels(scored), scorer="verdicts")} == {Verdict.OUT_OF_DOMAIN}
     for ratings, scale in (([1.0, 1.0, 1.0], (1.0, 5.0)), ([1.0, 0.5, 0.0], (0.0, 1.0))):
         ((rated,), _) = scored_sets(labelled(ratings, scale), {"verdicts": np.ones(3)})
         assert labels(rated) == []

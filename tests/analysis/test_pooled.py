@@ -137,8 +137,6 @@ def test_every_scorer_is_compared_on_the_lines_that_all_score() -> None:
     rows = [row[0] for row in table.texts]
     assert rows[:2] == ["raters: ceiling", "raters: one rater"] and rows[-1] == "length (baseline)"
     assert f"the {sum(map(len, same))} that all score" in table.caption
-    brief = over_sets_table(pool, estimates, brief=True)
-    assert brief is not None and brief.header == ("scorer", "Pearson [low, high]", "agreement", "data sets", "n")
     assert inside.header == ("scorer", "mean [low, high]", "one", "two", "three")
     assert inside.texts[[row[0] for row in inside.texts].index("half")][-1] == "–"
     chart = over_sets_chart(pool, estimates)

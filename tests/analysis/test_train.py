@@ -119,14 +119,12 @@ def test_metric_and_baseline_are_chosen_on_the_other_folds() -> None:
     lines = encode_rated(rated(order, words=4), LEARNER)
     rows = folds_of(lines, lines.usable["c-adem"], 1)[2].asked
     plain, odd = (cross_validate(data, "c-adem", MANNER, resamples=100) for data in (lines, reversed_at(lines, rows)))
-    names = [{facts.get("role"): name for name, facts in one.scorers.items()} for one in (plain, odd)]
-    for role in ("best metric", "best baseline"):
-        first, second = (one.scorers[by[role]]["chosen"] for one, by in zip((plain, odd), names, strict=True))
-        assert first[2] == second[2]
-    values = [
-        pick(one.estimates, scorer=by["best metric"], statistic="spearman")[0].value
-        for one, by in zip((plain, odd), names, strict=True)
-    ]
+    values, chosen = [], []
+    for estimates, scorers, *_ in (plain, odd):
+        by_role = {facts.get("role"): name for name, facts in scorers.items()}
+        chosen.append([scorers[by_role[role]]["chosen"][2] for role in ("best metric", "best baseline")])
+        values.append(pick(estimates, scorer=by_role["best metric"], statistic="spearman")[0].value)
+    assert chosen[0] == chosen[1]
     assert values[0] > values[1] + 0.2, "the reversed fold counts against the choice"
 
 
@@ -262,10 +260,10 @@ def test_ratings_that_do_not_differ_inside_folds() -> None:
 def test_a_comparison_over_a_minute_is_skipped(lines: RatedLines, monkeypatch: pytest.MonkeyPatch) -> None:
     assert seconds_for(lines, Manner([replace(LEARNER, options_of_fit=FitOptions())])) < 10 < module.LONGEST == 60
     long = Manner([replace(LEARNER, options_of_fit=FitOptions(epochs=100_000))])
-    skipped = cross_validate(lines, "c-adem", long, resamples=100)
-    assert "300 lines" in skipped.estimates[0].reason and not skipped.estimates[0].known
+    (skipped,), *_ = cross_validate(lines, "c-adem", long, resamples=100)
+    assert "300 lines" in skipped.reason and not skipped.known
     monkeypatch.setattr(module, "LONGEST", 0.01)
-    assert cross_validate(lines, "c-adem", MANNER, resamples=100).estimates[0].reason
+    assert cross_validate(lines, "c-adem", MANNER, resamples=100)[0][0].reason
 
 
 def test_too_few_resamples_are_refused() -> None:

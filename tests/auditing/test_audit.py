@@ -13,14 +13,13 @@ import numpy as np
 import pytest
 
 import rejoinder
-from rejoinder.auditing.attack import BAD, GOOD, SAME, Goal, alone
-from rejoinder.auditing.battery import battery
-from rejoinder.auditing.fooling import Measured, estimates_of, fooled
-from rejoinder.auditing.originals import originals_of
-from rejoinder.auditing.search import best_for_all
+from rejoinder.auditing.attack import ATTACKS, Attack, best_for_all
+from rejoinder.auditing.fooling import Measured, estimates_of
+from rejoinder.auditing.run import select_originals
 from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.estimates import Estimate
 from rejoinder.example import Example
+from rejoinder.perturbations import Goal
 from rejoinder.report.html import html
 from rejoinder.report.markdown import markdown
 from rejoinder.report.results import Results
@@ -56,7 +55,7 @@ def lines(count: int = 160, *, rated: bool = True) -> list[Example]:
 
 def jumbled(measured: Measured) -> Estimate:
     """Return the share of replies that fool a scorer, of one attack."""
-    return estimates_of(battery()["jumbled"], measured, 1, 1.0, 0.1, "")[0]
+    return estimates_of(ATTACKS["jumbled"], measured, 1, 1.0, 0.1, "")[0]
 
 
 def passed(results: Results) -> bool:
@@ -104,7 +103,7 @@ def test_an_audit_has_no_verdict_on_originals_out_of_domain() -> None:
     found = rejoinder.audit(lines(), Blind(17), families=["jumbled", "spaces"], fail_over=0.1)
     assert "17 of 160 replies" in found.answer[0] and found.warnings[0] == FACTS_NOT_CHECKED
     assert not any("fooled" in said or "holds against" in said for said in found.answer)
-    assert '17 of 160 replies are noted as "not English" (blind).' in found.warnings
+    assert '17 of 160 replies have the warning "not English" (blind).' in found.warnings
     assert [one.verdict for one in [*by_attack(found).values()]] == ["out of domain", "out of domain"]
     assert found.gate is not None and "17 of 160 replies" in found.gate.text and not found.gate.passed
     assert found.to_dict()["scorers"]["blind"]["warnings"] == {"out of domain": 17, "not English": 17}
@@ -171,7 +170,7 @@ def test_a_constant_tells_nothing_from_anything() -> None:
     found = rejoinder.audit(lines(), constant)
     for one in [*by_attack(found).values()]:
         if one.n >= 30:
-            assert (one.share.value, one.verdict) == ((0.5, "fooled") if one.goal == BAD else (0.0, "holds")), (
+            assert (one.share.value, one.verdict) == ((0.5, "fooled") if one.goal == Goal.WORSE else (0.0, "holds")), (
                 one.family
             )
             correlation = one.rows["pearson with the original score"]
@@ -203,22 +202,22 @@ def test_lower_may_be_better() -> None:
 @pytest.mark.parametrize(
     ("goal", "moved", "expected"),
     [
-        (BAD, 0.1, 1.0),
-        (BAD, 0.0, 0.5),
-        (BAD, -0.1, 0.0),
-        (GOOD, -1.1, 1.0),
-        (GOOD, -0.9, 0.0),
-        (GOOD, 3.0, 0.0),
-        (SAME, 0.3, 1.0),
-        (SAME, -0.3, 1.0),
-        (SAME, 0.1, 0.0),
+        (Goal.WORSE, 0.1, 1.0),
+        (Goal.WORSE, 0.0, 0.5),
+        (Goal.WORSE, -0.1, 0.0),
+        (Goal.NOT_WORSE, -1.1, 1.0),
+        (Goal.NOT_WORSE, -0.9, 0.0),
+        (Goal.NOT_WORSE, 3.0, 0.0),
+        (Goal.SAME, 0.3, 1.0),
+        (Goal.SAME, -0.3, 1.0),
+        (Goal.SAME, 0.1, 0.0),
     ],
 )
 def test_when_a_scorer_is_fooled(goal: Goal, moved: float, expected: float) -> None:
     found = Measured(np.array([3.0]), np.array([3.0 + moved]), np.array([0]))
-    assert fooled(goal, found, 1, 2.0).tolist() == [expected]
+    assert found.fooled(goal, 1, 2.0).tolist() == [expected]
     turned = Measured(-found.before, -found.after, found.clusters)
-    assert fooled(goal, turned, -1, 2.0).tolist() == [expected]
+    assert turned.fooled(goal, -1, 2.0).tolist() == [expected]
 
 
 @pytest.mark.parametrize(
@@ -270,7 +269,7 @@ def test_bad_replies_stand_beside_good_ones_alone() -> None:
     assert [(one.n, one.facts["skipped"]) for one in by_attack(found).values()] == [(80, 0), (160, 0)]
     assert found.about.counts["good"] == 80
     low = [replace(one, quality={"overall": one.quality["overall"] - 1.5}) for one in lines()]  # 0.5 and 2.5 of 1 to 5
-    assert not originals_of(low, 500, Sampling(0, 0)).good.any()
+    assert not select_originals(low, 500, Sampling(0, 0)).good.any()
 
 
 def test_without_a_scale_the_card_says_what_counts_as_good() -> None:
@@ -291,9 +290,9 @@ def test_without_a_scale_the_card_says_what_counts_as_good() -> None:
 
 def test_without_ratings_a_persons_reply_is_taken_where_it_is_not_the_only_one() -> None:
     plain = [replace(one, references=()) for one in lines(40, rated=False)]
-    assert originals_of(plain, 500, Sampling(0, 0)).examples == tuple(plain)
-    found = originals_of(lines(40, rated=False), 500, Sampling(0, 0))
-    assert found.human == 40 and found.good.all() and found.rated == 0
+    assert select_originals(plain, 500, Sampling(0, 0)).examples == tuple(plain)
+    found = select_originals(lines(40, rated=False), 500, Sampling(0, 0))
+    assert found.counts["references_as_replies"] == 40 and found.good.all() and found.counts["rated"] == 0
     assert all(
         one.response == given.references[0] and one.references == given.references[1:]
         for one, given in zip(found.examples, lines(40), strict=True)
@@ -317,7 +316,7 @@ def test_what_people_said_is_not_said_of_a_bad_reply() -> None:
 
 def test_the_limit_draws_by_the_seed() -> None:
     def drawn(seed: int) -> list[str]:
-        return [one.id for one in originals_of(lines(), 50, Sampling(0, seed)).examples]
+        return [one.id for one in select_originals(lines(), 50, Sampling(0, seed)).examples]
 
     assert len(drawn(0)) == 50 and drawn(0) == drawn(0) != drawn(1)
     found = rejoinder.audit(lines(), longest, limit=50, families=["upper-case"])
@@ -337,7 +336,7 @@ def test_one_family_changes_no_other() -> None:
 
 def test_a_judge_that_knows_the_data_set_is_told() -> None:
     found = rejoinder.audit("@dstc7", families=["upper-case"], limit=40)
-    assert found.about.scorers["rejoinder"]["fitted"] == ["dstc7"]
+    assert found.about.scorers["rejoinder"]["fitted_on"] == ["dstc7"]
     assert any("was fitted on lines of dstc7" in said for said in found.warnings)
     assert not any(
         "was fitted on lines of" in said for said in rejoinder.audit(lines(40), families=["upper-case"]).warnings
@@ -432,18 +431,16 @@ def test_an_attack_of_ones_own_is_a_function() -> None:
         return replace(one, response=f"{one.response} What a clever question!") if rng.random() < 2 else None
 
     (one,) = each(lines(), longest, families=[flattery])
-    assert (one.family, one.about, one.goal, one.verdict) == ("flattery", "What a flatterer adds", BAD, "fooled")
+    assert (one.family, one.about, one.goal, one.verdict) == ("flattery", "What a flatterer adds", Goal.WORSE, "fooled")
 
 
-def test_an_attack_of_ones_own_has_a_goal_and_a_constraint() -> None:
-    own = replace(
-        battery()["upper-case"],
-        name="shout-short",
-        candidates=alone(lambda one, _: replace(one, response=one.response.upper())),
-        constraint=lambda _, attacked: attacked.id != "3",
-    )
+def test_an_attack_of_ones_own_has_a_goal() -> None:
+    def shout(one: Example, _: object) -> Example | None:
+        return None if one.id == "3" else replace(one, response=one.response.upper())
+
+    own = Attack.of(shout, name="shout-short", goal=Goal.NOT_WORSE)
     (one,) = each(lines(), longest, families=[own])
-    assert (one.family, one.goal, one.n, one.verdict) == ("shout-short", GOOD, 159, "holds")
+    assert (one.family, one.goal, one.n, one.verdict) == ("shout-short", Goal.NOT_WORSE, 159, "holds")
     assert one.facts["skipped"] == 1
 
 

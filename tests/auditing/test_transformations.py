@@ -13,13 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rejoinder.auditing.attack import BAD, SAME, Attack, Rng, Transformation
-from rejoinder.auditing.battery import ATTACKS, battery
 from rejoinder.errors import MissingAsset, MissingExtra
 from rejoinder.example import Example, Rating
-from rejoinder.perturbations import PERTURBATIONS, Corpus
+from rejoinder.perturbations import PERTURBATIONS, Corpus, Goal
 from rejoinder.perturbations.degrading import first_half
-from rejoinder.perturbations.perturbation import LISTS, WORD, split_words
+from rejoinder.perturbations.perturbation import LISTS, WORD, Rng, split_words
 from rejoinder.perturbations.preserving import COMMON_WORDS, STOP_WORDS
 from sentences import SENTENCES
 
@@ -76,45 +74,40 @@ def example(text: str) -> Example:
     )
 
 
-def transformations(attack: Attack, one: Example) -> list[Transformation]:
-    """Its candidates, or the test skips where what it takes is not installed."""
+def attacked(name: str, one: Example, seed: int = 0) -> list[Example]:
+    """Return the perturbed example, if there is one; the test is skipped without what it needs."""
     try:
-        for load in attack.tools.values():
+        for _, load in PERTURBATIONS[name].tools:
             load()
     except (MissingAsset, MissingExtra) as missing:
         pytest.skip(str(missing))
-    return list(attack.candidates((one, *OTHERS)))
+    made = PERTURBATIONS[name].apply(one, rng(seed), Corpus((one, *OTHERS)))
+    return [] if made is None else [made]
 
 
-def attacked(attack: Attack, one: Example, seed: int = 0) -> list[Example]:
-    """What it makes, but for what its constraint refuses."""
-    made = [transformation(one, rng(seed)) for transformation in transformations(attack, one)]
-    return [found for found in made if found is not None and attack.constraint(one, found)]
-
-
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("name", PERTURBATIONS)
 @pytest.mark.parametrize("text", ODD.values(), ids=ODD)
-def test_no_text_is_too_odd(attack: Attack, text: str) -> None:
+def test_no_text_is_too_odd(name: str, text: str) -> None:
     one = example(text)
-    for found in attacked(attack, one):
+    for found in attacked(name, one):
         assert (found.response, found.references) != (one.response, one.references)
         found.response.encode()
         # Everything but the reply is as it was; where the reference changes, that is the attack.
         kept = replace(found, response=one.response, references=one.references, ratings=one.ratings)
-        assert kept == one and (attack.name == "swapped" or found.references == one.references)
+        assert kept == one and (name == "swapped" or found.references == one.references)
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("name", PERTURBATIONS)
 @settings(max_examples=25)
 @given(text=TEXTS, seed=st.integers(0, 5))
-def test_the_seed_decides(attack: Attack, text: str, seed: int) -> None:
+def test_the_seed_decides(name: str, text: str, seed: int) -> None:
     one = example(text)
-    assert attacked(attack, one, seed) == attacked(attack, one, seed)
+    assert attacked(name, one, seed) == attacked(name, one, seed)
 
 
 def test_the_battery_is_large_and_its_names_are_told_apart() -> None:
-    assert len(battery()) == len(ATTACKS) >= 30
-    assert all(attack.about and attack.ideal for attack in ATTACKS)
+    assert len(PERTURBATIONS) >= 30
+    assert all(each.about and each.ideal for each in PERTURBATIONS.values())
 
 
 @given(text=TEXTS, seed=st.integers(0, 9))
@@ -323,18 +316,18 @@ def test_signs_before_and_after(text: str) -> None:
 
 def test_no_attack_of_nothing_adds_or_drops_a_letter() -> None:
     text = 'She said "don’t", café is not it\'s name'
-    for attack in ATTACKS:
-        if attack.goal == SAME:
-            for found in attacked(attack, example(text)):
+    for name, each in PERTURBATIONS.items():
+        if each.goal is Goal.SAME:
+            for found in attacked(name, example(text)):
                 plain = unicodedata.normalize("NFC", found.response).replace("\u200b", "")
-                assert sum(map(str.isalpha, plain)) == sum(map(str.isalpha, text)), attack.name
+                assert sum(map(str.isalpha, plain)) == sum(map(str.isalpha, text)), name
 
 
 # parts of speech
 
 
 def test_nouns_names_and_synonyms() -> None:
-    transformations(battery()["nouns"], example("a"))
+    attacked("nouns", example("a"))
     text = "I bought a small house in New York with my sister"
     assert by("nouns")(text) == "house New York sister"
     assert by("nouns-and-verbs")(text) == "I bought house New York my sister"
@@ -344,7 +337,7 @@ def test_nouns_names_and_synonyms() -> None:
 
 
 def test_synonyms_keep_names_stop_words_and_the_number_of_words() -> None:
-    transformations(battery()["synonyms"], example("a"))
+    attacked("synonyms", example("a"))
     text = "The film in Boston was boring, and my automobile is broken."
     found = by("synonyms")(text)
     assert found is not None and found != text
@@ -355,7 +348,7 @@ def test_synonyms_keep_names_stop_words_and_the_number_of_words() -> None:
 
 @given(text=TEXTS)
 def test_what_is_left_was_there(text: str) -> None:
-    transformations(battery()["nouns"], example("a"))
+    attacked("nouns", example("a"))
     for change in (by("nouns"), by("nouns-and-verbs")):
         found = change(text)
         if found is not None:
@@ -371,7 +364,7 @@ def test_replies_from_the_conversation() -> None:
     said = {
         name: found.response
         for name in ("context-repeated", "parrot-last", "parrot-earlier", "parrot-half", "reference", "swapped")
-        for found in attacked(battery()[name], one)
+        for found in attacked(name, one)
     }
     assert said == {
         "context-repeated": "Hello you. Do you like my dog?",
@@ -381,20 +374,20 @@ def test_replies_from_the_conversation() -> None:
         "reference": "I do like dogs.",
         "swapped": "I do like dogs.",
     }
-    (swap,) = attacked(battery()["swapped"], one)
+    (swap,) = attacked("swapped", one)
     assert swap.references == ("I love it.",)
 
 
 def test_without_context_and_reference_there_is_nothing_to_repeat() -> None:
     bare = Example((), "I love it.")
     for name in ("context-repeated", "parrot-last", "parrot-earlier", "parrot-half", "reference", "swapped"):
-        assert attacked(battery()[name], bare) == []
+        assert attacked(name, bare) == []
 
 
 def test_a_question_is_answered_by_one_only_where_there_is_one() -> None:
     asked, told = example("yes"), replace(example("yes"), context=("I have a dog.",))
-    (found,) = attacked(battery()["counter-question"], asked)
-    assert found.response.endswith("?") and attacked(battery()["counter-question"], told) == []
+    (found,) = attacked("counter-question", asked)
+    assert found.response.endswith("?") and attacked("counter-question", told) == []
 
 
 @pytest.mark.parametrize("name", ["other-random", "other-nearest"])
@@ -406,23 +399,21 @@ def test_the_reply_to_another_context(name: str) -> None:
         Example(("who are you ?",), "yes i like dogs", context_id="c"),
         Example(("who is there ?",), "nobody", context_id="d"),
     ]
-    (transformation,) = battery()[name].candidates(lines)
     for seed in range(20):
-        found = transformation(lines[0], rng(seed))
+        found = PERTURBATIONS[name].apply(lines[0], rng(seed), Corpus(lines))
         assert found is not None and found.response in {"the weather like dogs", "nobody"}
         if name == "other-nearest":
             assert found.response == "the weather like dogs"
-    (alone,) = battery()[name].candidates(lines[:2])
-    assert alone(lines[0], rng()) is None
+    assert PERTURBATIONS[name].apply(lines[0], rng(), Corpus(lines[:2])) is None
 
 
 def test_irrelevant_replies_that_stand_in_the_line() -> None:
     one = replace(example("yes"), extra={"random_negative_responses": ["no 1", "no 2", 3], "more": "x"})
     for seed in range(9):
-        (found,) = attacked(battery()["irrelevant-random"], one, seed)
+        (found,) = attacked("irrelevant-random", one, seed)
         assert found.response in {"no 1", "no 2"}
-    assert attacked(battery()["irrelevant-hard"], one) == []
-    assert attacked(battery()["irrelevant-random"], replace(one, extra={"random_negative_responses": "no"})) == []
+    assert attacked("irrelevant-hard", one) == []
+    assert attacked("irrelevant-random", replace(one, extra={"random_negative_responses": "no"})) == []
 
 
 def test_a_bigram_model_says_what_follows_what() -> None:
@@ -436,5 +427,8 @@ def test_a_bigram_model_says_what_follows_what() -> None:
 def test_bad_replies_of_a_fixed_kind_are_no_part_of_the_conversation() -> None:
     one = example("I love it.")
     for name in ("empty", "near-empty", "lone-punctuation", "dull", "insult", "another-language", "prompt-like"):
-        (found,) = attacked(battery()[name], one)
-        assert found.response not in (*one.context, one.response, *one.references) and battery()[name].goal == BAD
+        (found,) = attacked(name, one)
+        assert (
+            found.response not in (*one.context, one.response, *one.references)
+            and PERTURBATIONS[name].goal is Goal.WORSE
+        )

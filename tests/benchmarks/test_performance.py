@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from conftest import PROJECT
+from rejoinder.estimates import Estimate
 from rejoinder.example import Example
 from rejoinder.scorer import run
 from rejoinder.scoring.catalog import load_scorer
-from rejoinder.stats.figure import Figure
 
 PAIRS = [
     ("the cat sat on the mat", "the cat is on the mat"),
@@ -41,9 +41,9 @@ def test_the_page_says_what_is_reached_and_what_is_not(systems: Any) -> None:
     performance, page = import_module("performance"), import_module("performance_page")
     rate = performance.told([900.0, 1000.0, 1100.0])
     assert (rate.value, rate.low, rate.high, rate.n) == (1000, 900, 1100, 3)
-    same = performance.Found(rate, Figure(value=1.5, low=1.2, high=1.8, n=3), 321.0, rate)
+    same = performance.Found(rate, Estimate(value=1.5, low=1.2, high=1.8, n=3), 321.0, rate)
     found = {task: dict.fromkeys(own, same) for task, own in {**systems.RIVALS, **systems.ALONE}.items()}
-    kept = Figure(value=0.1, low=0.1, high=0.1, n=3)
+    kept = Estimate(value=0.1, low=0.1, high=0.1, n=3)
     measured = {"import": kept, "help": kept, "single": kept, "retrieval": rate, "sampling": rate}
     text = page.page(found, measured, {"pairs": 10, "replies": 5, "rounds": 3}, "python performance.py")
     assert "Of 7 speeds that are asked of it, rejoinder reaches 6; short of it: the class" in text

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Run, has_wordnet, refused
-from rejoinder.auditing.battery import ATTACKS
+from rejoinder.auditing.attack import ATTACKS
 from samples import few
 
 FEW = ("--family", "jumbled", "--family", "upper-case", "--family", "said-twice")
@@ -19,7 +19,7 @@ FEW = ("--family", "jumbled", "--family", "upper-case", "--family", "said-twice"
 def test_the_bundled_judge_on_the_sample(run: Run) -> None:
     done = run("audit", "@conture", "--limit", 30)
     assert done.code == 0 and done.err == ""
-    made = [attack for attack in ATTACKS if attack.name != "synonyms" or has_wordnet()]
+    made = [attack for attack in ATTACKS.values() if attack.name != "synonyms" or has_wordnet()]
     assert done.out.startswith("rejoinder is fooled by ") and f"of {len(made)} attacks" in done.words
     assert all(f"\n{attack.name} " in done.out for attack in made)
     assert "Worst replies:" in done.out
@@ -36,7 +36,11 @@ def test_every_format(run: Run, tmp_path: Path) -> None:
     page = (tmp_path / "card.html").read_text(encoding="utf-8")
     assert page.index("length is fooled by 2 of 3 attacks") < page.index("<svg")
     assert "rejoinder audit @conture -s length --family jumbled" in page
-    rows = [row for row in csv.DictReader(io.StringIO((tmp_path / "card.csv").read_text())) if row["statistic"] == "share fooled"]
+    rows = [
+        row
+        for row in csv.DictReader(io.StringIO((tmp_path / "card.csv").read_text()))
+        if row["statistic"] == "share fooled"
+    ]
     record = json.loads((tmp_path / "card.json").read_text())
     shares = [row for row in record["results"] if row["statistic"] == "share fooled"]
     assert [row["group"] for row in rows] == [row["group"] for row in shares]

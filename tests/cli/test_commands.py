@@ -19,7 +19,7 @@ import pytest
 import rejoinder
 from conftest import PROJECT, Run, refused
 from rejoinder import cli
-from rejoinder.auditing.listing import listing
+from rejoinder.auditing.attack import listing
 from rejoinder.cli import COMMANDS
 from rejoinder.registry import Entry
 from rejoinder.scoring.catalog import SCORERS, cards
@@ -47,7 +47,7 @@ def test_scores_come_out_in_the_order_of_the_input(run: Run, lines: Path) -> Non
     assert (ran.code, ran.err) == (0, "")
     assert [record["id"] for record in ran.records] == ["x", "y", "z"]
     first, second, third = ran.records
-    assert list(first)[:5] == ["id", "scores", "unscored", "notes", "signatures"]
+    assert list(first)[:5] == ["id", "scores", "unscored", "warnings", "signatures"]
     assert list(first["signatures"]) == ["length", "bleu-2"]
     assert first["signatures"]["length"].startswith("scorer:length|version:2|")
     assert list(first["scores"]) == ["length", "bleu-2"] and first["mood"] == {"a": [1]}
@@ -144,27 +144,31 @@ def test_without_a_name_the_judge_in_the_box_scores(run: Run, lines: Path) -> No
 
 
 def test_without_a_name_every_plain_scorer_is_studied(run: Run) -> None:
-    ran = run("study", "@conture", "--resamples", "100", "--json")
-    studied = list(dict.fromkeys(row["scorer"] for row in json.loads(ran.out)["results"]))
-    assert studied == [name for name in SCORERS if name != "rejoinder"]
-    expected = "left out: rejoinder, which was fitted on lines of conture_turn. Ask for it with -s rejoinder\n"
-    assert ran.err == expected
+    found = json.loads(run("study", "@conture", "--resamples", "100", "--json").out)
+    assert [name for name, scorer in found["scorers"].items() if scorer["asked"]] == [
+        name for name in SCORERS if name != "rejoinder"
+    ]
+    (left_out,) = found["warnings"]
+    assert "rejoinder, which was fitted on lines of conture_turn." in left_out and "-s rejoinder" in left_out
 
 
-def test_a_judge_on_what_it_was_fitted_on_is_told(run: Run) -> None:
+def test_a_study_of_what_a_judge_was_fitted_on_has_a_warning(run: Run) -> None:
     ran = run("study", "@conture", "-s", "rejoinder", "--resamples", "100", "--json")
-    assert ran.err.startswith("rejoinder was fitted on lines of conture_turn, these or others")
-    assert ran.code == 0
+    found = json.loads(ran.out)
+    assert any("fitted on lines of conture_turn" in warning for warning in found["warnings"])
+    assert found["scorers"]["rejoinder"]["fitted_on"] == ["conture_turn"] and (ran.code, ran.err) == (0, "")
 
 
-def test_a_judge_on_what_it_was_fitted_on_is_told_where_no_data_set_is_named(run: Run, tmp_path: Path) -> None:
+def test_a_study_of_what_a_judge_was_fitted_on_has_a_warning_where_no_data_set_is_named(
+    run: Run, tmp_path: Path
+) -> None:
     plain = [replace(line, dataset=None) for line in islice(rejoinder.read("@dstc7"), 80)]
     rejoinder.write(plain, tmp_path / "own.jsonl")
     run("train", "r-adem", tmp_path / "own.jsonl", "-o", tmp_path / "judge")
     ran = run("study", tmp_path / "own.jsonl", "-s", tmp_path / "judge", "--resamples", "100")
-    assert ran.code == 0 and "was fitted on lines of files that name no data set, these or others" in ran.err
+    assert ran.code == 0 and "fitted on lines of files that name no data set" in ran.words
     named = run("study", "@dstc7", "-s", tmp_path / "judge", "-s", "length", "--resamples", "100")
-    assert named.code == 0 and "was fitted on" not in named.err
+    assert named.code == 0 and "fitted on" not in named.words
 
 
 def test_a_bad_line_stops_and_leaves_the_old_output(run: Run, lines: Path, tmp_path: Path) -> None:
@@ -287,12 +291,14 @@ def test_no_cell_of_a_table_is_ever_cut(
         (
             ("-s", "length", "-o", "{folder}/a.doc"),
             2,
-            "{folder}/a.doc: unknown output format .doc. Use one of .jsonl, .ndjson, .csv, .tsv, .parquet, .xlsx",
+            "{folder}/a.doc: unknown output format .doc. Use one of "
+            ".jsonl, .ndjson, .csv, .tsv, .parquet, .xlsx, .html",
         ),
         (  # said before scorers are loaded, which may take long
             ("-s", "blue-4", "-o", "{folder}/a.doc"),
             2,
-            "{folder}/a.doc: unknown output format .doc. Use one of .jsonl, .ndjson, .csv, .tsv, .parquet, .xlsx",
+            "{folder}/a.doc: unknown output format .doc. Use one of "
+            ".jsonl, .ndjson, .csv, .tsv, .parquet, .xlsx, .html",
         ),
         (
             ("-s", "{folder}"),
@@ -442,14 +448,28 @@ def test_a_number_that_is_none_is_refused(run: Run, tmp_path: Path, name: str, p
 
 
 def test_an_option_of_one_value_is_not_given_twice(run: Run, lines: Path, tmp_path: Path) -> None:
-    ran = run("score", lines, "-s", "length", "-s", "bleu-2", "-o", tmp_path / "a.csv", "-o", tmp_path / "b.csv")
-    assert (ran.code, ran.out) == (2, "") and "--out was given 2 times and takes one value. Give it once" in ran.err
-    assert not list(tmp_path.glob("*.csv"))
+    ran = run("score", lines, "-s", "length", "-s", "bleu-2", "--scale", "1,5", "--scale", "1,7")
+    assert (ran.code, ran.out) == (2, "") and "--scale was given 2 times and takes one value. Give it once" in ran.err
+
+
+def test_one_call_writes_several_files(run: Run, lines: Path, tmp_path: Path) -> None:
+    places = [tmp_path / name for name in ("a.csv", "b.jsonl", "c.xlsx", "d.html")]
+    several = [word for place in places for word in ("-o", place)]
+    assert run("score", lines, "-s", "length", *several).code == 0
+    assert all(place.stat().st_size for place in places)
+    for place in places[:3]:
+        alone = tmp_path / f"alone{place.suffix}"
+        assert run("score", lines, "-s", "length", "-o", alone).code == 0
+        assert alone.read_bytes() == place.read_bytes()
+    ran = run("score", lines, "-s", "length", "-o", "-", "-o", tmp_path / "e.csv")
+    assert ran.out == places[1].read_text() and (tmp_path / "e.csv").read_bytes() == places[0].read_bytes()
+    same = run("score", lines, "-s", "length", "-o", places[0], "-o", places[0])
+    assert same.code == 2 and "two outputs in one place" in same.err
 
 
 def test_a_table_comes_back_with_its_own_columns(run: Run, tmp_path: Path) -> None:
     rows = [
-        "Ticket,Question,Bot reply,Human rating (1-5),notes,Region",
+        "Ticket,Question,Bot reply,Human rating (1-5),warnings,Region",
         "7,hi there,hello,04,ok,EU",
         "8,well,fine,5,,US",
     ]
@@ -457,8 +477,8 @@ def test_a_table_comes_back_with_its_own_columns(run: Run, tmp_path: Path) -> No
     assert run("score", tmp_path / "log.csv", "-s", "length", "-o", tmp_path / "a.csv").code == 0
     with (tmp_path / "a.csv").open(newline="") as stream:
         header, *scored = csv.reader(stream)
-    added = ["scores.length", "unscored", "rejoinder_notes", "signatures"]
-    assert header == [*rows[0].split(","), *added], "the user's own column `notes` stays"
+    added = ["scores.length", "unscored", "rejoinder_warnings", "signatures"]
+    assert header == [*rows[0].split(","), *added], "the user's own column `warnings` stays"
     assert [",".join(row[:6]) for row in scored] == rows[1:], "cells come back as they were written"
     assert run("score", tmp_path / "a.csv", "-s", "length", "-s", "rejoinder", "-o", tmp_path / "b.csv").code == 0
     with (tmp_path / "b.csv").open(newline="") as stream:

@@ -36,9 +36,11 @@ PLAIN = {
     ("annotate", "host"),
     ("annotate", "url"),
     ("serve", "host"),
+    ("score", "by"),
     ("score", "ray"),
     ("study", "ray"),
     ("*", "columns"),
+    ("*", "count"),
     ("*", "scale"),
     ("*", "input_format"),
 }

@@ -67,7 +67,9 @@ def test_every_format_has_the_answer_and_figures_are_drawn(run: Run, tmp_path: P
     lines = few("@dstc7", 60, tmp_path)
     paths = [tmp_path / f"report.{suffix}" for suffix in ("html", "md", "tex", "csv", "json")]
     outs = [word for path in paths for word in ("-o", path)]
-    ran = run("study", lines, "-s", "rejoinder", "-s", "length", "--resamples", 100, *outs, "--figures", tmp_path / "charts")
+    ran = run(
+        "study", lines, "-s", "rejoinder", "-s", "length", "--resamples", 100, *outs, "--figures", tmp_path / "charts"
+    )
     assert ran.code == 0, ran.err
     headline = ran.out.splitlines()[0]
     for path in paths[:2]:

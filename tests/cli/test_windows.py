@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from conftest import PROJECT, Run
-from rejoinder.auditing.listing import listing
+from rejoinder.auditing.attack import listing
 from rejoinder.cli.help import COMMANDS
 from rejoinder.report.terminal import narrowed, prose, text_table
 from samples import few

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rejoinder.auditing.reply_corpus import read_replies
+from rejoinder.auditing.pool import read_replies
 from rejoinder.data import dialogues as corpus
 from rejoinder.data.dialogues import Dialogue, corpus_files, read_contexts, read_dialogues
 from rejoinder.errors import DataError, MissingAsset, UsageError

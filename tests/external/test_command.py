@@ -157,7 +157,7 @@ def test_every_command_takes_it(program: Callable[..., str], run: Run, tmp_path:
     assert run("study", file, "-s", name, "--resamples", 100).code == 0
     assert run("compare", file, file, "-s", name, "--resamples", 100).code == 0
     done = run("audit", file, "-s", name, "--family", "said-twice")
-    assert done.code == 0 and "is fooled by 1 of 1 attack " in done.words
+    assert done.code == 0 and "is fooled by 1 of 1 attack" in done.words
     done = run("score", file, "-s", name, "-o", tmp_path / "a judge.py")
     assert done.code == 2 and "a judge.py" in done.err  # the program is an input, which no output may replace
     assert run("show", name).code == 0
@@ -166,5 +166,6 @@ def test_every_command_takes_it(program: Callable[..., str], run: Run, tmp_path:
 def test_an_audit_of_a_program_that_fails_on_some(program: Callable[..., str]) -> None:
     name = "command:" + program("sys.exit(1) if len(q['response']) > 60 else print(1)")
     given = [Example((f"c {n}",), f"good {n}") for n in range(40)]
-    (one,) = rejoinder.audit(given, name, families=["padding"]).results
-    assert (one.n, one.failed, one.verdict) == (0, 40, "cannot be told")
+    results = rejoinder.audit(given, name, families=["padding"])
+    fooled = results.one(statistic="share fooled")
+    assert (fooled.n, results.about.data[0]["failed"], fooled.verdict) == (0, 40, "inconclusive")

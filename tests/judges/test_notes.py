@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rejoinder.documents.scores import summary_table
 
 import rejoinder
 from conftest import Run
@@ -29,7 +28,8 @@ from rejoinder.scorer import OUT_OF_DOMAIN, Card, Scores
 from rejoinder.scorer import run as run_scorer
 from rejoinder.scoring.catalog import load_scorer
 from rejoinder.scoring.noted import noted
-from rejoinder.scoring.scoring import Tally, score_stream
+from rejoinder.scoring.scoring import Summary, score_stream
+from rejoinder.scoring.terminal import summary_table
 from rejoinder.text.vectors import word_vectors
 from sentences import HELD_OUT, SENTENCES
 
@@ -58,44 +58,65 @@ def test_notes_come_back_in_order_and_reach_duplicates(batch_size: int) -> None:
     assert list(scores.warnings.items()) == [(place, ("a question",)) for place in (0, 2, 3)]
 
 
-def scored(given: list[Example]) -> tuple[list[dict[str, object]], Tally]:
-    tally = Tally(Noting())
-    return list(score_stream(given, {"noting": tally})), tally
+def scored(given: list[Example]) -> tuple[list[dict[str, object]], Summary]:
+    summary = Summary(Noting())
+    return list(score_stream(given, {"noting": summary})), summary
 
 
-def test_an_output_line_has_its_notes_by_scorer_and_the_summary_counts_them() -> None:
-    records, tally = scored(lines())
-    assert [record["notes"] for record in records] == [
+def test_an_output_line_has_its_warnings_by_scorer_and_the_summary_counts_them() -> None:
+    records, summary = scored(lines())
+    assert [record["warnings"] for record in records] == [
         {"noting": ["a question"]} if text.endswith("?") else {} for text in REPLIES
     ]
-    assert '3 of 5 replies are noted as "a question" (noting)\n' in summary_table({"noting": tally}, 80)
+    assert '3 of 5 replies have the warning "a question" (noting)\n' in summary_table({"noting": summary}, 80)
 
 
-def test_notes_of_an_earlier_run_stay_but_for_the_same_scorer() -> None:
-    earlier = {"notes": {"noting": ["old"], "other": ["kept"]}}
-    records, _ = scored(lines(earlier))
-    assert records[0]["notes"] == {"noting": ["a question"], "other": ["kept"]}
-    assert records[1]["notes"] == {"other": ["kept"]}
+@pytest.mark.parametrize("key", ["warnings", "notes"])
+def test_warnings_of_an_earlier_run_stay_but_for_the_same_scorer(key: str) -> None:
+    """Earlier versions called them `notes`: the signatures beside them tell them from notes of the user's."""
+    signed = {"signatures": {"noting": "scorer:noting", "other": "scorer:other"}}
+    records, _ = scored(lines({key: {"noting": ["old"], "other": ["kept"]}, **signed}))
+    assert records[0]["warnings"] == {"noting": ["a question"], "other": ["kept"]}
+    assert records[1]["warnings"] == {"other": ["kept"]} and "notes" not in records[0]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
+def test_notes_that_an_earlier_version_wrote_become_warnings(run: Run, tmp_path: Path, name: str) -> None:
+    line = {"response": "fine", "scores": {"x": 1}, "unscored": {}, "notes": {"x": ["cut"]}, "signatures": {"x": "s"}}
+    rejoinder.write([line], tmp_path / name)
+    for out in ("b.jsonl", "b.csv"):
+        assert run("score", tmp_path / name, "-s", "length", "-o", tmp_path / out).code == 0
+        assert "notes" not in (tmp_path / out).read_text()
+        (again,) = rejoinder.read(tmp_path / out)
+        assert again.extra["warnings"] == {"x": ["cut"]}
+
+
+@pytest.mark.parametrize("own", ["call again", {"x": ["cut"]}, {"mood": "good"}])
+def test_notes_of_the_users_own_stay(run: Run, tmp_path: Path, own: object) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"response": "fine", "notes": own, "signatures": {"y": "s"}}) + "\n")
+    (record,) = run("score", path, "-s", "length").records
+    assert record["notes"] == own and record["warnings"] == {}
 
 
 @pytest.mark.parametrize("own", ["call again", ["a"], {"mood": "good"}, 3])
-def test_a_key_of_the_users_own_that_is_called_notes_is_kept(run: Run, tmp_path: Path, own: object) -> None:
+def test_a_key_of_the_users_own_that_is_called_warnings_is_kept(run: Run, tmp_path: Path, own: object) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text(json.dumps({"response": "fine", "notes": own}) + "\n")
+    path.write_text(json.dumps({"response": "fine", "warnings": own}) + "\n")
     (record,) = run("score", path, "-s", "length").records
-    assert record["notes"] == {} and record["input_notes"] == own
+    assert record["warnings"] == {} and record["input_warnings"] == own
 
 
-def test_a_column_of_the_users_own_that_is_called_notes_is_kept(run: Run, tmp_path: Path) -> None:
+def test_a_column_of_the_users_own_that_is_called_warnings_is_kept(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("response,notes\nfine,{call again\nyes,\nno,[1]\n")
+    path.write_text("response,warnings\nfine,{call again\nyes,\nno,[1]\n")
     records = run("score", path, "-s", "length").records
-    assert [record.get("input_notes") for record in records] == ["{call again", None, "[1]"]
+    assert [record.get("input_warnings") for record in records] == ["{call again", None, "[1]"]
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.tsv", "a.parquet"])
-def test_notes_survive_every_format(tmp_path: Path, name: str) -> None:
-    given = [Example((), "a", id="1", extra={"notes": {"x": ["cut", "not English"]}})]
+def test_warnings_survive_every_format(tmp_path: Path, name: str) -> None:
+    given = [Example((), "a", id="1", extra={"warnings": {"x": ["cut", "not English"]}})]
     rejoinder.write(given, tmp_path / name)
     assert list(rejoinder.read(tmp_path / name)) == given
 
@@ -103,8 +124,8 @@ def test_notes_survive_every_format(tmp_path: Path, name: str) -> None:
 def test_notes_in_words() -> None:
     counts = {"a": {"code": 1, "cut": 1200}, "b": {"cut": 1200}}
     assert noted(counts, 3000, "of A") == [
-        '1,200 of 3,000 replies of A are noted as "cut" (a, b)',
-        '1 of 3,000 replies of A is noted as "code" (a)',
+        '1,200 of 3,000 replies of A have the warning "cut" (a, b)',
+        '1 of 3,000 replies of A has the warning "code" (a)',
     ]
 
 
@@ -148,12 +169,12 @@ def test_the_command_says_what_was_noted(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("\n".join(lines) + "\n")
     ran = run("score", tmp_path / "a.jsonl", "-o", tmp_path / "out.csv")
     assert (ran.code, ran.err) == (0, "")
-    assert '2 of 6 replies are noted as "not English" (rejoinder)' in ran.out
-    assert '1 of 6 replies is noted as "code" (rejoinder)' in ran.out
+    assert '2 of 6 replies have the warning "not English" (rejoinder)' in ran.out
+    assert '1 of 6 replies has the warning "code" (rejoinder)' in ran.out
     table = run("score", tmp_path / "a.jsonl", "--format", "table").words
-    assert "id response rejoinder notes " in table and " code" in table
+    assert "id response rejoinder warnings " in table and " code" in table
     written = list(rejoinder.read(tmp_path / "out.csv"))
-    assert [of_texts(one.extra["notes"].get("rejoinder", [])) for one in written] == list(ODD.values())
+    assert [of_texts(one.extra["warnings"].get("rejoinder", [])) for one in written] == list(ODD.values())
 
 
 def german(count: int) -> list[Example]:
@@ -239,7 +260,7 @@ def test_a_study_counts_notes(run: Run, tmp_path: Path, out: str | None) -> None
     ran = run("study", tmp_path / "a.jsonl", "-s", "rejoinder", "--resamples", 100, *written)
     text = ran.out if out is None else (tmp_path / out).read_text(encoding="utf-8")
     text = html.unescape(text).replace('\\"', '"')
-    assert '7 of 120 replies are noted as "not English" (rejoinder).' in " ".join(text.split())
+    assert '7 of 120 replies have the warning "not English" (rejoinder).' in " ".join(text.split())
     assert ran.code == 0
 
 

@@ -15,8 +15,9 @@ import rejoinder
 from conftest import Run, refused
 from every import made
 from made_up import made_up, row
-from rejoinder.auditing.battery import battery
+from rejoinder.auditing.attack import ATTACKS
 from rejoinder.example import Example
+from rejoinder.perturbations import Corpus
 from research import sai2019
 from research.asked import Asked
 from research.attacks import by_attack, scorer_of
@@ -102,7 +103,7 @@ def test_the_page(found: Sai2019) -> None:
     said = page(found, ABOUT).text
     for title in ("Table 3", "Table 4", "Table 5", "Table 6", "Fooled", "Why: the geometry"):
         assert f"## {title}" in said
-    about = {name: one.about for name, one in battery().items()}
+    about = {name: one.about for name, one in ATTACKS.items()}
     later = said[said.index("## Table 4") :]
     assert row(later, about["reversed"])[1] == "2.75 ± 0.33, 69 %", "published stands beside ours"
     assert "a bigram model of the attacked replies" in said and "conicity" in said and "0.59" in said
@@ -118,9 +119,9 @@ def test_machine_responses_come_from_a_responder(data: Path, tmp_path: Path) -> 
     families, name = sai2019._families(Asked(responders=[f"drawn={folder}"], data=data), examples)
     machine, swapped = (one for one in families if not isinstance(one, str))
     rng = np.random.default_rng(0)
-    (said,), (turned,) = machine.candidates(examples), swapped.candidates(examples)
+    corpus = Corpus(examples)
     for example in examples:
-        ours, other = said(example, rng), turned(example, rng)
+        ours, other = machine.apply(example, rng, corpus), swapped.apply(example, rng, corpus)
         assert (
             ours is not None
             and other is not None
@@ -141,3 +142,15 @@ def test_as_a_user_calls_it(experiment: Run, data: Path, tmp_path: Path) -> None
     (out := tmp_path / "out").mkdir()
     told = experiment("sai2019", "--data", empty, "-o", out)
     assert told.code == 4 and "none of twitter_care, topical_chat, self_dialogue is here" in told.err
+
+
+def test_what_rows_columns_and_both_add_to_the_variance() -> None:
+    rows, columns = np.array([[0.0], [2.0], [7.0]]), np.array([[1.0, 5.0]])
+    assert sai2019.two_way(rows + columns).both == pytest.approx(0, abs=1e-12)
+    assert sai2019.two_way(rows + 0 * columns)[:2] == pytest.approx((1, 0))
+    assert sai2019.two_way(0 * rows + columns)[:2] == pytest.approx((0, 1))
+    rng = np.random.default_rng(0)
+    assert sai2019.two_way(rng.normal(size=(300, 300))).both > 0.98
+    shares = sai2019.two_way(rng.normal(size=(4, 5)))
+    assert sum(shares) == pytest.approx(1) and min(shares) > 0
+    assert np.isnan(sai2019.two_way(np.ones((2, 2)))).all()

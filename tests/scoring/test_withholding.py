@@ -6,14 +6,13 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from rejoinder.scoring.parts import Judged, here
 
 import rejoinder
 from conftest import Run
@@ -22,7 +21,7 @@ from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Explanation, Scores
 from rejoinder.scoring import scoring, withholding
-from rejoinder.scoring.scoring import Tally, score_stream
+from rejoinder.scoring.scoring import Summary, score_stream
 from rejoinder.scoring.withholding import INSTEAD
 
 GERMAN = "Ja, ich habe zwei Hunde und eine Katze zu Hause."
@@ -117,36 +116,25 @@ def test_another_word_is_refused(call: Any) -> None:
 
 def test_another_word_is_refused_in_a_stream() -> None:
     with pytest.raises(UsageError, match="out_of_domain is 'drop'"):
-        list(score_stream(EXAMPLES, {"marking": Tally(Marking())}, out_of_domain="drop"))  # type: ignore[arg-type]
+        list(score_stream(EXAMPLES, {"marking": Summary(Marking())}, out_of_domain="drop"))  # type: ignore[arg-type]
 
 
 def test_a_stream_withholds_and_its_means_leave_withheld_scores_out() -> None:
-    tally = Tally(Marking())
-    records = list(score_stream(EXAMPLES, {"marking": tally}, explain=True, chunk=2))
+    summary = Summary(Marking())
+    records = list(score_stream(EXAMPLES, {"marking": summary}, explain=True))
     assert [record["scores"]["marking"] for record in records] == [2, None, 1, None]
     assert [record["unscored"] for record in records] == [{}, {"marking": OUT_OF_DOMAIN}] * 2
     assert ["marking" in record.get("intervals", {}) for record in records] == [True, False, True, False]
     assert ["marking" in record.get("explained", {}) for record in records] == [True, False, True, False]
-    assert records[1]["notes"] == {"marking": [OUT_OF_DOMAIN, "loud"]}
-    assert (tally.scored, tally.unscored, tally.withheld, tally.mean, tally.corpus) == (2, 2, 2, 1.5, 3)
+    assert records[1]["warnings"] == {"marking": [OUT_OF_DOMAIN, "loud"]}
+    assert (summary.scored, summary.unscored, summary.withheld, summary.mean, summary.corpus) == (2, 2, 2, 1.5, 3)
 
 
 def test_a_stream_keeps_scores_where_asked_for() -> None:
-    tally = Tally(Marking())
-    records = list(score_stream(EXAMPLES, {"marking": tally}, out_of_domain="keep"))
+    summary = Summary(Marking())
+    records = list(score_stream(EXAMPLES, {"marking": summary}, out_of_domain="keep"))
     assert [record["scores"]["marking"] for record in records] == [2, 4, 1, 2]
-    assert (tally.scored, tally.withheld, tally.mean) == (4, 0, 2.25)
-
-
-def test_scores_that_other_processes_gave_are_withheld_too() -> None:
-    def elsewhere(parts: Iterable[list[Example]]) -> Iterator[Judged]:
-        return here({"marking": Marking()}, explain=True)(parts)
-
-    found, alone = (
-        list(score_stream(EXAMPLES, {"marking": Tally(Marking())}, explain=True, scoring=scoring))
-        for scoring in (elsewhere, None)
-    )
-    assert found == alone and found[1]["unscored"] == {"marking": OUT_OF_DOMAIN}
+    assert (summary.scored, summary.withheld, summary.mean) == (4, 0, 2.25)
 
 
 # The shipped judge, at the command line
@@ -170,7 +158,8 @@ def test_the_command_withholds_by_default(run: Run, tmp_path: Path) -> None:
     for name in OUTSIDE:
         assert records[name]["scores"] == {"rejoinder": None}
         assert records[name]["unscored"] == {"rejoinder": OUT_OF_DOMAIN}
-        assert records[name]["notes"]["rejoinder"][0] == OUT_OF_DOMAIN and len(records[name]["notes"]["rejoinder"]) > 1
+        warnings = records[name]["warnings"]["rejoinder"]
+        assert warnings[0] == OUT_OF_DOMAIN and len(warnings) > 1
         assert "rejoinder" not in records[name].get("intervals", {})
     assert records["chat"]["scores"]["rejoinder"] > 1 and "rejoinder" in records["chat"]["intervals"]
     assert records["empty"]["unscored"] == {"rejoinder": "the response is empty"}, (
@@ -187,7 +176,7 @@ def test_the_command_keeps_scores_where_asked_for(run: Run, tmp_path: Path) -> N
     for name in OUTSIDE:
         assert math.isfinite(records[name]["scores"]["rejoinder"]) and "rejoinder" in records[name]["intervals"]
         assert "rejoinder" in records[name]["explained"]
-        assert records[name]["unscored"] == {} and records[name]["notes"]["rejoinder"][0] == OUT_OF_DOMAIN
+        assert records[name]["unscored"] == {} and records[name]["warnings"]["rejoinder"][0] == OUT_OF_DOMAIN
 
 
 def test_the_summary_counts_withheld_scores_first(run: Run, tmp_path: Path) -> None:
@@ -297,7 +286,7 @@ def test_the_command_withholds_conversations(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, [talk(GERMAN, CODE, GERMAN), talk(GOOD)])))
     german, good = run("score", tmp_path / "a.jsonl", "--level", "dialogue").records
     assert german["scores"] == {"rejoinder": None} and german["unscored"] == {"rejoinder": OUT_OF_DOMAIN}
-    assert german["notes"]["rejoinder"][0] == OUT_OF_DOMAIN and "worst_turns" not in german
+    assert german["warnings"]["rejoinder"][0] == OUT_OF_DOMAIN and "worst_turns" not in german
     assert good["scores"]["rejoinder"] > 0 and "worst_turns" in good
     (kept, _) = run("score", tmp_path / "a.jsonl", "--level", "dialogue", "--out-of-domain", "keep").records
     assert kept["scores"]["rejoinder"] > 0

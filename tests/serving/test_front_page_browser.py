@@ -233,7 +233,7 @@ class Marking:
         figures = [re.findall(r"\d", example.response) for example in examples]
         values = np.array([float(found[-1]) if found else 3.0 for found in figures])
         notes = {row: (OUT_OF_DOMAIN, "loud") for row, one in enumerate(examples) if "!" in one.response}
-        return Scores(values, notes=notes, low=values - 1, high=values + 1)
+        return Scores(values, warnings=notes, low=values - 1, high=values + 1)
 
 
 @pytest.fixture(scope="module")

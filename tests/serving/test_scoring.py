@@ -65,7 +65,7 @@ def test_scores_out_of_the_domain_are_withheld_unless_asked_for(client: TestClie
     withheld, kept = asked(), asked(out_of_domain="keep")
     assert withheld["scores"] == {"rejoinder": None} and withheld["unscored"] == {"rejoinder": OUT_OF_DOMAIN}
     assert "intervals" not in withheld and "explained" not in withheld
-    assert withheld["notes"] == kept["notes"] and kept["notes"]["rejoinder"][0] == OUT_OF_DOMAIN
+    assert withheld["warnings"] == kept["warnings"] and kept["warnings"]["rejoinder"][0] == OUT_OF_DOMAIN
     assert kept["scores"]["rejoinder"] > 0 and kept["unscored"] == {} and "rejoinder" in kept["intervals"]
     assert asked(out_of_domain="withhold") == withheld
 

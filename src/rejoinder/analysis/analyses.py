@@ -338,20 +338,35 @@ def scorers_table(estimates: list[Estimate]) -> Table | None:
             Column("by chance", labels("pearson by chance"), lambda row: f"±{row.high:.2f}"),
             Column("share of the ceiling", labels("share of the ceiling"), partial(interval, share=True)),
             Column("Spearman [low, high]", labels("spearman")),
-            Column("within systems", labels("pearson within systems"), spare=True),
             Column("without copies", labels("pearson", **WITHOUT_COPIES), spare=True),
-            Column("over systems", labels("pearson", level="system"), spare=True),
-            Column("soft pairs", labels("soft pairwise accuracy", level="system"), spare=True),
             Column("pairs", labels("pair accuracy"), spare=True),
             Column("group", labels("rank group"), lambda row: f"{row.value:.0f}", spare=True),
         ],
         title="Scorers",
         caption="Agreement with human ratings line by line. [low, high]: 95 % interval from resampled contexts. By "
-        "chance: where 95 % of scorers fall that are unrelated to the ratings. Within systems: mean of "
-        "the correlations within each system. Without copies: over responses that equal no reference. Over systems: of "
-        "their means. Soft pairs: how similar scores and ratings are in their certainty about which of two systems is "
-        "better; 0.5 is chance. Pairs: share of pairs of responses in the order of the ratings, ties calibrated. "
-        "Group: a new one begins where all above are significantly ahead of all below, by Pearson and by Spearman.",
+        "chance: where 95 % of scorers fall that are unrelated to the ratings. Without copies: over responses that "
+        "equal no reference. Pairs: share of pairs of responses in the order of the ratings, ties calibrated. Group: a "
+        "new one begins where all above are significantly ahead of all below, by Pearson and by Spearman.",
+    )
+
+
+def systems_of_scorers_table(estimates: list[Estimate]) -> Table | None:
+    """Return how scorers agree with the ratings within systems and over their means."""
+    rows = [row for row in pick(estimates, system="", versus="", group="") if row.known]
+    over = {"level": "system"}
+    return pivot(
+        rows,
+        "scorer",
+        [
+            Column("within systems [low, high]", {"statistic": "pearson within systems"}),
+            Column("over systems, Pearson", {"statistic": "pearson", **over}),
+            Column("over systems, Spearman", {"statistic": "spearman", **over}),
+            Column("soft pairwise accuracy", {"statistic": "soft pairwise accuracy", **over}),
+        ],
+        title="Scorers within and over systems",
+        caption="Within systems: mean of the Pearson correlations within each system, where predicting each system's "
+        "mean gives nothing. Over systems: mean scores and mean ratings. Soft pairwise accuracy: how similar scores "
+        "and ratings are in their certainty about which of two systems is better; 0.5 is chance.",
     )
 
 
@@ -405,7 +420,7 @@ TableOf = Callable[[list[Estimate]], Table | None]
 """What makes the table of an analysis from the estimates of one data set."""
 ANALYSES: tuple[tuple[Analysis, TableOf | None], ...] = (
     (agreement, scorers_table),
-    (within_systems, None),
+    (within_systems, systems_of_scorers_table),
     (without_copies, None),
     (by_chance, None),
     (pairs_of_lines, None),

@@ -17,8 +17,9 @@ from rejoinder.metrics.bleu import NO_STOP_WORDS, ORDERS
 from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, Signature
 from rejoinder.scoring.catalog import ScorerChoice, cards, choose_scorers, load_scorers
 from rejoinder.scoring.dialogue import as_rated
+from rejoinder.scoring.parts import asked_of
 from rejoinder.scoring.unscored import nothing_scored, unread
-from rejoinder.scoring.workers import Count, Workers, asked_of, scored
+from rejoinder.scoring.workers import Count, Workers, scored
 from rejoinder.stats.resamples import FloatArray, IntArray
 from rejoinder.version import __version__
 

@@ -83,12 +83,12 @@ class Lines:
 
     @property
     def unit(self) -> str:
-        """What is counted."""
+        """The word for what is counted."""
         return "pair" if self.pairs.paired else "reply"
 
     @property
     def cluster(self) -> str:
-        """What is resampled."""
+        """The word for what is resampled."""
         return "context" if self.pairs.paired else "conversation"
 
 

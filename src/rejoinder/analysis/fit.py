@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from rejoinder.analysis.fit_layout import ADAPTED, CURVE, JUDGE, WITHIN, layout, quantity, text
+from rejoinder.analysis.fit_layout import ADAPTED, BY_LENGTH, CURVE, JUDGE, WITHIN, layout, quantity, text
 from rejoinder.data.clusters import clusters_of, sorted_clusters
 from rejoinder.data.rated_lines import UNNAMED
 from rejoinder.data.read import lines_of
@@ -47,18 +48,8 @@ Measure = Callable[[FloatArray, FloatArray, Rows, Sampling], Iterator[Estimate]]
 
 The first quantity decides whether the correction is kept.
 """
-
-
-class _Task(NamedTuple):
-    """What is fitted and measured: `kind` is "ratings" or "choices", `left_out` counts lines by reason."""
-
-    kind: str
-    adaptable: Adaptable
-    measure: Measure
-    datasets: Mapping[str, int]
-    left_out: Mapping[str, int]
-    scale: Scale
-    note: str
+_Task = tuple[Sequence[Any], Adaptable, Measure, Mapping[str, int], str]
+"""The lines, what adapts the judge to them, a measure, the number of lines left out by reason, a note on clusters."""
 
 
 def fit(
@@ -93,50 +84,45 @@ def fit(
     if not isinstance(loaded, ViewsJudge):
         name = loaded.card.name
         raise UsageError(f"{name} cannot be adapted. Use rejoinder, or a judge by rejoinder train judge (-s FOLDER)")
-    examples, pairs = _apart(lines_of(data))
-    task = _of_pairs(loaded, pairs, scale) if pairs else _of_ratings(loaded, examples, scale)
-    able = task.adaptable
+    given = lines_of(data)
+    pairs, examples = ([line for line in given if isinstance(line, kind)] for kind in (Pair, Example))
+    if pairs and examples:
+        problem = f"a pair of replies, and {examples[0].where or 'another line'} is a single one"
+        raise DataError(problem, "Call fit once for each", where=pairs[0].where)
+    lines, able, measure, left_out, note = (_of_pairs if pairs else _of_ratings)(loaded, pairs or examples, scale)
     rng = sampling.generator("fit", "fit")
     # Ten folds, or fewer if one would hold fewer than ten lines: too few for a correlation.
     folds = folds_of(able.groups, min(FOLDS, max(FEWEST_FOLDS, len(able.groups) // FOLDS)), rng)
     before, after = able.before(), able.left_out(folds, rng)
     progress(1)
-    measured = list(task.measure(before, after, folds, sampling))
+    measured = list(measure(before, after, folds, sampling))
     corrected = is_kept(measured[2])
-    curve = list(_curve(task, folds, before, rng, sizes, progress))
-    read = np.isfinite(before)
-    record = {
-        "to": task.kind,
-        "lines": int(read.sum()),
-        "datasets": dict(task.datasets),
-        "corrected": corrected,
-        "seed": seed,
-        **{
-            quantity(first): {"before": _ends(first), "after": _ends(second)}
-            for first, second in zip(measured[::3], measured[1::3], strict=True)
-        },
-    }
-    adapted = able.adapted(folds, rng, record, task.scale, corrected=corrected)
+    curve = list(_curve(able, measure, folds, before, rng, sizes, progress))
+    datasets, read = Counter(line.dataset or NO_SET for line in lines), np.isfinite(before)
+    options = {"fitted_to": "choices" if pairs else "ratings", "resamples": resamples, "seed": seed}
+    record = {"to": options["fitted_to"], "lines": int(read.sum()), "datasets": dict(datasets), "corrected": corrected}
+    record |= {"seed": seed, **_before_and_after(measured)}
+    answers = loaded.scale if pairs else answer_scale(lines, scale)
+    adapted = able.adapted(folds, rng, record, answers, corrected=corrected)
     progress(1)
-    names = [UNNAMED if name == NO_SET else name for name in task.datasets]
-    dataset = names[0] if len(names) == 1 else "pooled"
-    estimates = tuple(estimate_of(estimate, dataset=dataset) for estimate in [*measured, *curve])
-    contexts = len(np.unique(able.groups[read]))
+    counts = [{"dataset": UNNAMED if name == NO_SET else name, "lines": count} for name, count in datasets.items()]
     about = About(
-        data=[{"dataset": name, "lines": count} for name, count in zip(names, task.datasets.values(), strict=True)],
+        data=counts,
         scorers={
             JUDGE: {"kind": "judge", "name": loaded.card.name, "signature": signature_of(loaded).fields},
             ADAPTED: {"kind": "judge", "corrected": corrected, "scale": adapted.scale},
         },
-        options={"fitted_to": task.kind, "resamples": resamples, "seed": seed},
-        counts={"lines": record["lines"], "contexts": contexts, "left_out": task.left_out},
+        options=options,
+        counts={"lines": record["lines"], "contexts": len(np.unique(able.groups[read])), "left_out": left_out},
     )
-    seen = sorted(loaded.trained_on & task.datasets.keys())
+    dataset = counts[0]["dataset"] if len(counts) == 1 else "pooled"
+    estimates = tuple(estimate_of(estimate, dataset=dataset) for estimate in [*measured, *curve])
+    seen = sorted(loaded.trained_on & datasets.keys())
     return adapted, Results(
         command="fit",
         estimates=estimates,
         answer=text("answer", estimates, about),
-        warnings=text("warnings", estimates, about, seen=seen, note=task.note),
+        warnings=text("warnings", estimates, about, seen=seen, note=note),
         about=about,
         layout=layout(estimates, about),
     )
@@ -151,65 +137,45 @@ def is_kept(gain: Estimate) -> bool:
     return math.isfinite(gain.value) and not gain.high < 0
 
 
-def _ends(estimate: Estimate) -> dict[str, float | None]:
-    """Return value and interval for the record in the judge's folder."""
-    return {name: plain(getattr(estimate, name)) for name in ("value", "low", "high")}
+def _before_and_after(measured: Sequence[Estimate]) -> dict[str, Any]:
+    """Return values and intervals for the record in the judge's folder."""
+    ends = [{name: plain(getattr(row, name)) for name in ("value", "low", "high")} for row in measured]
+    return {quantity(measured[k]): {"before": ends[k], "after": ends[k + 1]} for k in range(0, len(ends), 3)}
 
 
-# tasks
+# what is fitted
 
 
-def _apart(lines: Sequence[Example | Pair]) -> tuple[list[Example], list[Pair]]:
-    """Return the rated lines and the pairs; one of the two lists is empty."""
-    examples = [line for line in lines if isinstance(line, Example)]
-    pairs = [line for line in lines if isinstance(line, Pair)]
-    if examples and pairs:
-        problem = f"a pair of replies, and {examples[0].where or 'another line'} is a single one"
-        raise DataError(problem, "Call fit once for each", where=pairs[0].where)
-    return examples, pairs
-
-
-def _of_ratings(judge: ViewsJudge, examples: Sequence[Example], scale: Scale | None) -> _Task:
-    """Return the task of rated lines."""
-    lines = list(with_scale(examples, scale))
-    rated = [line for line in lines if not unlearnable(line)]
-    ratings, lost = normalised_ratings(rated), Counter(filter(None, map(unlearnable, lines)))
-    _require_enough(len(rated), "rated lines", lost)
+def _of_ratings(judge: ViewsJudge, examples: Sequence[Any], scale: Scale | None) -> _Task:
+    """Return what is fitted to rated lines."""
+    given = list(with_scale(examples, scale))
+    lines = [line for line in given if not unlearnable(line)]
+    ratings, lost = normalised_ratings(lines), Counter(filter(None, map(unlearnable, given)))
+    _require_enough(len(lines), "rated lines", lost)
     if (ratings == ratings[0]).all():
         raise DataError("all ratings are equal", "Give ratings that differ; there is nothing to learn from these")
-    clusters = clusters_of(rated)
-    able = of_ratings(judge, rated, ratings, clusters.numbers)
+    clusters = clusters_of(lines)
+    able = of_ratings(judge, lines, ratings, clusters.numbers)
     left_out = _left_out(able, "rated lines", lost)
-    sets = renumbered(np.array([line.dataset or "" for line in rated]))
-    names = [None if line.system is None else (line.dataset or "", line.system) for line in rated]
+    names = [None if line.system is None else (line.dataset or "", line.system) for line in lines]
     known = {name: number for number, name in enumerate(dict.fromkeys(names))} | {None: _NO_SYSTEM}
     systems = np.array([known[name] for name in names], dtype=np.int64)
-    measure = of_correlations(ratings, sets, sorted_clusters(rated).numbers, systems)
-    return _Task(
-        "ratings",
-        able,
-        measure,
-        Counter(line.dataset or NO_SET for line in rated),
-        left_out,
-        answer_scale(rated, scale),
-        clusters.note,
-    )
+    sets = renumbered(np.array([line.dataset or "" for line in lines]))
+    measure = partial(correlations, ratings, sets, sorted_clusters(lines).numbers, systems)
+    return lines, able, measure, left_out, clusters.note
 
 
-def _of_pairs(judge: ViewsJudge, given: Sequence[Pair], scale: Scale | None) -> _Task:
-    """Return the task of pairs."""
+def _of_pairs(judge: ViewsJudge, given: Sequence[Any], scale: Scale | None) -> _Task:
+    """Return what is fitted to pairs."""
     if scale is not None:
         raise UsageError(f"--scale is for ratings, and {given[0].where or 'the first line'} is a pair. Remove it")
     pairs = [pair for pair in given if pair.preferred is not None]
-    ties = {"a tie": len(given) - len(pairs)}
-    _require_enough(len(pairs), "pairs with a preferred reply", ties)
-    lengths = np.array([longer(pair) for pair in pairs])
-    clusters = clusters_of(pairs)
+    what, ties = "pairs with a preferred reply", {"a tie": len(given) - len(pairs)}
+    _require_enough(len(pairs), what, ties)
+    clusters, lengths = clusters_of(pairs), np.array([_longer(pair) for pair in pairs])
     able = of_choices(judge, pairs, clusters.numbers, lengths)
-    left_out = _left_out(able, "pairs with a preferred reply", ties)
-    measure = of_shares(lengths, sorted_clusters(pairs).numbers)
-    datasets = Counter(pair.dataset or NO_SET for pair in pairs)
-    return _Task("choices", able, measure, datasets, left_out, judge.scale, clusters.note)
+    left_out = _left_out(able, what, ties)
+    return pairs, able, partial(shares, lengths, sorted_clusters(pairs).numbers), left_out, clusters.note
 
 
 def _left_out(able: Adaptable, what: str, before: Mapping[str, int]) -> Mapping[str, int]:
@@ -233,63 +199,60 @@ def _require_enough(count: int, what: str, left_out: Mapping[str, int]) -> None:
     raise DataError(problem, MAPPED if unread else "Give more; 50 to 500 are recommended")
 
 
-def longer(pair: Pair) -> float:
+def _longer(pair: Pair) -> float:
     """Return 1 if the longer reply is preferred, -1 if the shorter is, 0 if both have the same number of words."""
     first, second = (len(words(reply.response)) for reply in pair.replies)
     return float(np.sign(second - first if pair.preferred == 1 else first - second))
 
 
-# figures
+# how much better the judge becomes
 
 
-def of_correlations(ratings: FloatArray, sets: IntArray, contexts: IntArray, systems: IntArray) -> Measure:
-    """Return the measure of agreement with [N] ratings inside folds and data sets, so that their levels do not count.
+def correlations(
+    ratings: FloatArray,
+    sets: IntArray,
+    contexts: IntArray,
+    systems: IntArray,
+    before: FloatArray,
+    after: FloatArray,
+    folds: Rows,
+    sampling: Sampling,
+) -> Iterator[Estimate]:
+    """Yield the agreement with [N] ratings inside folds and data sets, so that their levels do not count.
 
     The arrays hold the numbers of each line's data set, cluster and system (-1 without one). If there are several
     systems, agreement is measured within systems too, over all folds: a fold has too few lines of a system.
     """
+    rows = np.flatnonzero(np.isfinite(before) & np.isfinite(after))
+    clusters = renumbered(contexts[rows])
+    resamples = sampling.draw(clusters, "fit", "fit")
+    both = np.stack([before[rows], after[rows]], axis=1)
+    parts = renumbered(sets[rows] * (int(folds.max(initial=0)) + 1) + folds[rows])
+    named = np.flatnonzero(systems[rows] != _NO_SYSTEM)
+    groups = [(np.arange(len(rows)), parts, "", "inside folds (and data sets)")]
+    if len(np.unique(systems[rows[named]])) > 1:
+        groups.append((named, systems[rows[named]], WITHIN, WITHIN.strip()))
+    for lines, numbers, suffix, where in groups:
+        for name in _STATISTICS:
+            drawn = mean_correlations(name, both[lines], ratings[rows[lines]], numbers, resamples.at(lines))
+            labels = {"statistic": f"{name}{suffix}"}
+            yield from _gain(drawn, clusters[lines], sampling, f"mean correlation {where}", labels)
 
-    def measure(before: FloatArray, after: FloatArray, folds: Rows, sampling: Sampling) -> Iterator[Estimate]:
-        rows = np.flatnonzero(np.isfinite(before) & np.isfinite(after))
+
+def shares(
+    lengths: FloatArray, contexts: IntArray, before: FloatArray, after: FloatArray, _folds: Rows, sampling: Sampling
+) -> Iterator[Estimate]:
+    """Yield how often the preferred reply has the higher score; `lengths` [N] are by `_longer`."""
+    known = np.isfinite(before) & np.isfinite(after)
+    for group, kind in {"": known, "longer": known & (lengths > 0), "shorter": known & (lengths < 0)}.items():
+        rows = np.flatnonzero(kind)
         clusters = renumbered(contexts[rows])
-        resamples = sampling.draw(clusters, "fit", "fit")
-        both = np.stack([before[rows], after[rows]], axis=1)
-        parts = renumbered(sets[rows] * (int(folds.max(initial=0)) + 1) + folds[rows])
-        named = np.flatnonzero(systems[rows] != _NO_SYSTEM)
-        groups = [(np.arange(len(rows)), parts, "", "inside folds (and data sets)")]
-        if len(np.unique(systems[rows[named]])) > 1:
-            groups.append((named, systems[rows[named]], WITHIN, WITHIN.strip()))
-        for lines, numbers, suffix, where in groups:
-            for name in _STATISTICS:
-                drawn = mean_correlations(name, both[lines], ratings[rows[lines]], numbers, resamples.at(lines))
-                labels = {"statistic": f"{name}{suffix}"}
-                yield from _gain(drawn, clusters[lines], sampling, f"mean correlation {where}", labels)
-
-    return measure
-
-
-def of_shares(lengths: FloatArray, contexts: IntArray) -> Measure:
-    """Return the measure of how often the preferred reply has the higher score; `lengths` [N] are by `longer`."""
-    kinds = {"": np.ones(len(lengths), bool), "longer": lengths > 0, "shorter": lengths < 0}
-
-    def measure(before: FloatArray, after: FloatArray, _folds: Rows, sampling: Sampling) -> Iterator[Estimate]:
-        known = np.isfinite(before) & np.isfinite(after)
-        for group, kind in kinds.items():
-            rows = np.flatnonzero(known & kind)
-            clusters = renumbered(contexts[rows])
-            right = [0.5 + np.sign(scores[rows]) / 2 for scores in (before, after)]
-            sums = sampling.draw(clusters, "fit", "fit").sums(np.stack([*right, np.ones(len(rows))]))
-            with np.errstate(invalid="ignore"):
-                drawn = (sums[:2] / sums[2]).T
-            labels = {
-                "statistic": "accuracy",
-                "level": "pair",
-                "by": "preferred reply" if group else "",
-                "group": group,
-            }
-            yield from _gain(drawn, clusters, sampling, "mean over pairs", labels, null=0.5)
-
-    return measure
+        right = [0.5 + np.sign(scores[rows]) / 2 for scores in (before, after)]
+        sums = sampling.draw(clusters, "fit", "fit").sums(np.stack([*right, np.ones(len(rows))]))
+        with np.errstate(invalid="ignore"):
+            drawn = (sums[:2] / sums[2]).T
+        labels = {"statistic": "accuracy", "level": "pair", "by": BY_LENGTH if group else "", "group": group}
+        yield from _gain(drawn, clusters, sampling, "mean over pairs", labels, null=0.5)
 
 
 def _gain(
@@ -309,20 +272,25 @@ def _gain(
 
 
 def _curve(
-    task: _Task, folds: Rows, before: FloatArray, rng: np.random.Generator, sizes: Sequence[int], progress: Advance
+    able: Adaptable,
+    measure: Measure,
+    folds: Rows,
+    before: FloatArray,
+    rng: np.random.Generator,
+    sizes: Sequence[int],
+    progress: Advance,
 ) -> Iterator[Estimate]:
     """Yield the first quantity after an adaptation to fewer lines: whole conversations, as far as there are enough."""
-    groups, count, once = task.adaptable.groups, int(folds.max()) + 1, Sampling(0, 0)
+    count, once = int(folds.max()) + 1, Sampling(0, 0)
     for size in sizes:
-        drawn = []
+        drawn, wanted = [], round(size * count / (count - 1))
         for _ in range(DRAWS):
-            wanted = round(size * count / (count - 1))
-            if wanted < len(groups):
-                places = np.argsort(rng.permutation(int(groups.max()) + 1)[groups], kind="stable")[:wanted]
-                after = task.adaptable.left_out(folds, rng, np.sort(places))
-                drawn.append(pick(task.measure(before, after, folds, once), scorer=ADAPTED)[0])
+            if wanted < len(folds):
+                order = rng.permutation(int(able.groups.max()) + 1)[able.groups]
+                after = able.left_out(folds, rng, np.sort(np.argsort(order, kind="stable")[:wanted]))
+                drawn.append(pick(measure(before, after, folds, once), scorer=ADAPTED)[0])
             progress(1)
         if drawn:
-            value, method = float(np.mean([one.value for one in drawn])), f"mean of {DRAWS} samples of conversations"
-            first = Estimate(scorer=ADAPTED, by=CURVE, group=str(size), value=value, n=drawn[0].n, method=method)
-            yield estimate_of(first, statistic=drawn[0].statistic, level=drawn[0].level)
+            labels = {name: getattr(drawn[0], name) for name in ("scorer", "statistic", "level", "n")}
+            value, method = float(np.mean([row.value for row in drawn])), f"mean of {DRAWS} samples of conversations"
+            yield Estimate(**labels, by=CURVE, group=str(size), value=value, method=method)

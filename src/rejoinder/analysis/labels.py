@@ -1,4 +1,4 @@
-"""A judge whose verdicts are 0 or 1 against human labels: confusion counts, and the rates and kappa that follow."""
+"""Scorers against human labels: the area under the curve of scores; confusion counts, rates and kappa of verdicts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rejoinder.estimates import Estimate, Verdict, estimate_of
 from rejoinder.report.tables import Column, Table, pivot
 from rejoinder.report.written import count, interval
 from rejoinder.stats.resamples import FloatArray, Resamples, number_of, renumbered
-from rejoinder.stats.shares import share_of_clusters
+from rejoinder.stats.shares import auc_of_clusters, share_of_clusters
 
 COUNTS = ("true pass", "false pass", "false fail", "true fail")
 """In the order of `confusion`. The first word says whether the judge is right, the second what it says."""
@@ -57,19 +57,35 @@ def rates(counts: FloatArray) -> dict[str, FloatArray]:
 
 
 def labels(scored: ScoredSet) -> list[Estimate]:
-    """Return the estimates of each scorer that gives verdicts; none if ratings are no labels.
+    """Return the estimates of each scorer, but for means of ratings; none if ratings are no labels.
 
-    A labelled line without a verdict counts as "no verdict", never as a fail. Scorers with other numbers than 0 and 1
-    have no confusion counts. Counts have no interval, shares have Wilson's, kappa has one over resamples.
+    Scorers with other numbers than verdicts of 0 and 1 have an AUC. Verdicts have confusion counts; a labelled line
+    without a verdict counts as "no verdict", never as a fail. Counts have no interval, shares and AUC have Wilson's,
+    kappa has one over resamples.
     """
     if not is_labelled(scored.rated):
         return []
-    estimates = []
+    estimates: list[Estimate] = []
     for name, scores in scored.scores.items():
         rows = scored.rows(name)
-        if "baseline" not in scored.kinds[name] and len(rows) and _is_binary(scores[rows]):
+        if not len(rows) or scored.kinds[name] == "oracle baseline":
+            continue
+        if not _is_binary(scores[rows]):
+            estimates.append(_auc(scored, name))
+        elif scored.kinds[name] != "baseline":
             estimates += _against_labels(scored, name)
     return estimates
+
+
+def _auc(scored: ScoredSet, name: str) -> Estimate:
+    """Return how often a good reply scores higher than a bad one; equal scores count half."""
+    rows = scored.rows(name)
+    good, scores = scored.rated.ratings[rows] == 1, scored.scores[name][rows]
+    clusters = renumbered(scored.resamples.at(rows).clusters)
+    area = auc_of_clusters(scores[good], scores[~good], clusters[good], clusters[~good])
+    verdict = Verdict.OUT_OF_DOMAIN if name in scored.outside else Verdict.UNDEFINED
+    fields = {**scored.about(name, rows, verdict=verdict, seed=None), "contexts": number_of(clusters)}
+    return estimate_of(area, **fields, statistic="AUC", method="share of pairs, 95% Wilson interval (Obuchowski)")
 
 
 def _against_labels(scored: ScoredSet, name: str) -> list[Estimate]:
@@ -100,7 +116,7 @@ def _against_labels(scored: ScoredSet, name: str) -> list[Estimate]:
 
 
 def labels_table(estimates: list[Estimate]) -> Table | None:
-    """Return the rates and counts of each scorer that gives verdicts."""
+    """Return the rates and counts of each scorer that gives verdicts, and the AUC of each other one."""
     counts = [
         Column(name, {"statistic": name}, lambda size: count(int(size.value))) for name in (*COUNTS, "no verdict")
     ]
@@ -111,11 +127,13 @@ def labels_table(estimates: list[Estimate]) -> Table | None:
             Column("bad replies caught", {"statistic": "TNR"}, lambda share: interval(share, share=True)),
             Column("good replies passed", {"statistic": "TPR"}, lambda share: interval(share, share=True)),
             Column("kappa [low, high]", {"statistic": "kappa"}),
+            Column("AUC [low, high]", {"statistic": "AUC"}),
             *(column._replace(spare=column.title == "no verdict") for column in counts),
         ],
-        title="Verdicts against labels",
-        caption="True and false pass: the judge passes replies that are labelled good or bad. True and false fail: it "
-        "fails replies that are labelled bad or good. [low, high]: 95 % intervals over contexts.",
+        title="Scores against labels",
+        caption="AUC: how often a good reply scores higher than a bad one. True and false pass: the judge passes "
+        "replies that are labelled good or bad. True and false fail: it fails replies that are labelled bad or good. "
+        "[low, high]: 95 % intervals over contexts.",
     )
 
 

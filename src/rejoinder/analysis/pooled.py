@@ -161,15 +161,14 @@ def over_sets_section(pool: ScoredSet, estimates: Sequence[Estimate]) -> Section
     return Section("All data sets", [over_sets_table(pool, estimates), sets_table(pool, estimates)])
 
 
-def over_sets_table(pool: ScoredSet, estimates: Sequence[Estimate], *, brief: bool = False) -> Table | None:
-    """Return the means over data sets: of the raters, then of the scorers; `brief` is for a terminal."""
+def over_sets_table(pool: ScoredSet, estimates: Sequence[Estimate]) -> Table | None:
+    """Return the means over data sets: of the raters, then of the scorers."""
     means, sets = pick(estimates, dataset=OVER_SETS), sets_of(pool, estimates)
     rows = [
         replace(row, scorer=OF_RATERS[row.statistic][0], statistic=OF_RATERS[row.statistic][1])
         for row in pick(means, scorer=RATERS, statistic=OF_RATERS)
     ]
-    shown = {name for name, kind in pool.kinds.items() if name in pool.asked or kind == "baseline"}
-    rows += [row for row in means if row.known and (row.scorer in shown or not (brief or row.scorer == RATERS))]
+    rows += [row for row in means if row.known and row.scorer != RATERS]
     whole = {"statistic": "pearson", "group": ""}
     columns = [
         Column("Pearson [low, high]", whole),
@@ -181,9 +180,9 @@ def over_sets_table(pool: ScoredSet, estimates: Sequence[Estimate], *, brief: bo
         Column("Spearman [low, high]", {"statistic": "spearman", "group": ""}, spare=True),
         Column("share of the ceiling", {"statistic": "share of the ceiling"}, partial(interval, share=True)),
     ]
-    if brief:
-        return pivot(rows, partial(_row, pool), columns[:4], heading="scorer", in_order=True)
-    same = {f" Same lines: the {count(row.n)} that all score." for row in rows if row.group and row.scorer in shown}
+    same = {
+        f" Same lines: the {count(row.n)} that all score." for row in rows if row.group and row.scorer in pool.asked
+    }
     caption = (
         "Mean over data sets of the correlation with human ratings inside each. [low, high]: 95 % intervals, those of "
         "Spearman and shares from the intervals of the data sets (Zou and Donner 2008). Scorers differ in data sets "

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -33,59 +32,14 @@ from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ig
 from rejoinder.scoring.catalog import choose_scorers, load_scorer, load_scorers
 from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.scoring.explained import facts_warning
+from rejoinder.scoring.parts import asked_of
 from rejoinder.scoring.unscored import nothing_scored
-from rejoinder.scoring.workers import Count, Workers, asked_of, scored
+from rejoinder.scoring.workers import Count, Workers, scored
 from rejoinder.stats.permutation import FLIPS, cluster_means
-from rejoinder.stats.resamples import BoolArray, IntArray, Sampling, number_of
+from rejoinder.stats.resamples import IntArray, Sampling, number_of
 from rejoinder.text.normalize import visible
 
 OVERLAP, FIRST = "context-overlap", "first reply"
-Question = tuple[Mapping[str, str], float, FloatArray]
-"""The labels of a mean, its value by chance, and [N] values."""
-
-
-@dataclass(frozen=True, slots=True)
-class _PairSet:
-    """The pairs of one data set.
-
-    Attributes:
-        name: of the data set.
-        pairs: [N] lines.
-        numbers: [N] number of each line's pair.
-        contexts: [P] number of each pair's cluster.
-        right: [N] by scorer: 1 if it chooses the preferred reply, 0 if the other, 0.5 if neither; NaN if it cannot
-            choose, or if people prefer neither.
-        outside: by scorer that cannot judge these replies, the reason.
-        note: about the clusters, a sentence.
-    """
-
-    name: str
-    pairs: Sequence[Pair]
-    numbers: IntArray
-    contexts: IntArray
-    right: Mapping[str, FloatArray]
-    outside: Mapping[str, str]
-    note: str
-
-    @property
-    def decided(self) -> BoolArray:
-        """[N], True where people prefer one of the replies."""
-        return np.array([pair.preferred is not None for pair in self.pairs])
-
-    def count(self, lines: BoolArray) -> int:
-        """Return the number of pairs that these lines [N] hold."""
-        return len(np.unique(self.numbers[lines]))
-
-    def averaged(self, values: FloatArray) -> FloatArray:
-        """Return [R, P] the means of values [R, N] over the lines of each pair; NaN for a pair without a value."""
-        known = np.isfinite(values)
-        with np.errstate(invalid="ignore"):
-            means: FloatArray = self._sums(np.where(known, values, 0.0)) / self._sums(known)
-        return means
-
-    def _sums(self, values: FloatArray | BoolArray) -> FloatArray:
-        """Return [R, P] the sums of values [R, N] over the lines of each pair."""
-        return np.stack([np.bincount(self.numbers, row, number_of(self.numbers)) for row in values])
 
 
 def study_pairs(
@@ -104,15 +58,8 @@ def study_pairs(
     first one; and for one rater against the others if there are single votes. Intervals come from resampled contexts.
     The same seed gives the same numbers, whatever the order of pairs and scorers.
 
-    Args:
-        data: N pairs in any form that `pairs_of` takes, of which some have a preference.
-        scorers: names, folders of judges, scorer objects or functions; by default all bundled scorers except judges
-            that were fitted on lines of these data sets.
-        resamples: number of resamples; 0 gives no intervals.
-        seed: of the draws, 0 or more.
-        vectors: file of word vectors for scorers that need them; by default the bundled ones.
-        workers: how many processes score, or "auto", or open `Workers`.
-        progress: called during scoring with the number of replies that are done, 2 N for each scorer.
+    For the arguments see `study`. `data` are N pairs in any form that `pairs_of` takes, of which some have a
+    preference; `progress` counts replies, 2 N for each scorer.
 
     Raises:
         DataError: no pair has a preference, or two have the same id.
@@ -129,20 +76,30 @@ def study_pairs(
     loaded = load_scorers(choice.scorers, vectors=vectors)
     if not loaded:
         raise UsageError("no scorer was named; a study needs at least one")
-    asked, facts = tuple(loaded), facts_warning(loaded)
+    asked, notes = tuple(loaded), {facts_warning(loaded): None}
     replies = list(chain.from_iterable(pair.replies for pair in pairs))
     baselines = {name: load_scorer(name) for name in (LENGTH, OVERLAP) if name not in loaded}
     scores = scored(loaded, replies, asked_of(choice.scorers, vectors), workers, progress) | scored(baselines, replies)
     loaded |= baselines
-    right = {name: _right(loaded[name], scores[name], pairs) for name in loaded}
+    right = _right(pairs, scores, loaded)
     reasons = {name: most_frequent(scores[name].reasons.values()) or "no reason given" for name in loaded}
     if not any(np.isfinite(right[name]).any() for name in asked):
         problem = f"none of {len(pairs)} pairs has two scores; most often: {reasons[asked[0]]}"
         raise nothing_scored(f"{asked[0]}: {problem}")
-    sets = _pair_sets(pairs, right | _without_scores(pairs), scores, loaded)
-    estimates = tuple(row for part in sets for row in _estimates(part, asked, reasons, sampling))
+    datasets, data, estimates = np.array([pair.dataset or UNNAMED for pair in pairs]), [], []
+    for dataset in dict.fromkeys(datasets.tolist()):
+        places = np.flatnonzero(datasets == dataset)
+        sides = [2 * place + side for place in places.tolist() for side in (0, 1)]  # both replies of each pair
+        shares = {name: domain_share(scores[name], loaded[name], sides) for name in loaded}
+        outside = {name: out_of_domain(name, loaded[name].card, share) for name, share in shares.items()}
+        outside = {name: reason for name, reason in outside.items() if reason}
+        inside = {name: values[places] for name, values in right.items()}
+        facts, rows, note = _measured(dataset, [pairs[place] for place in places], inside, reasons, sampling)
+        data.append({**facts, "out_of_domain": outside})
+        estimates += _decided(rows, asked, outside)
+        notes[note] = None
     about = About(
-        data=[_facts(part) for part in sets],
+        data=data,
         scorers={
             name: {
                 "kind": scorer.card.kind,
@@ -153,14 +110,13 @@ def study_pairs(
             }
             for name, scorer in loaded.items()
         }
-        | ({FIRST: {"kind": "baseline", "asked": False}} if FIRST in sets[0].right else {}),
+        | ({FIRST: {"kind": "baseline", "asked": False}} if FIRST in right else {}),
         options={"resamples": resamples, "seed": seed, "scorers": asked},
-        counts={"lines": len(pairs), "pairs": sum(number_of(part.numbers) for part in sets)},
+        counts={"lines": len(pairs), "pairs": sum(facts["pairs"] for facts in data)},
     )
-    notes = [facts, *dict.fromkeys(part.note for part in sets)]
     return Results(
         command="study",
-        estimates=estimates,
+        estimates=tuple(estimates),
         answer=text("answer", estimates, about),
         warnings=text("warnings", estimates, about, notes=notes, withheld=choice.withheld),
         about=about,
@@ -168,27 +124,23 @@ def study_pairs(
     )
 
 
-def _right(scorer: Scorer, scores: Scores, pairs: Sequence[Pair]) -> FloatArray:
-    """Return [N] how right a scorer is."""
-    direction = -1 if scorer.card.higher_is_better is False else 1
-    values = direction * scores.values.reshape(-1, 2)
-    empty = np.array([[not visible(reply.response) for reply in pair.replies] for pair in pairs])
-    values[np.isnan(values) & empty & np.isfinite(values[:, ::-1])] = -np.inf
-    right: FloatArray = 0.5 + np.sign(values[:, 0] - values[:, 1]) * _first_is_preferred(pairs)
-    return right
+def _right(pairs: Sequence[Pair], scores: Mapping[str, Scores], scorers: Mapping[str, Scorer]) -> dict[str, FloatArray]:
+    """Return [N] how right each scorer is, the first reply unless it is always or never preferred, and one rater.
 
-
-def _first_is_preferred(pairs: Sequence[Pair]) -> FloatArray:
-    """Return [N] 0.5 if the first reply is preferred, -0.5 if the second is; NaN for a tie."""
+    1 for the preferred reply, 0 for the other, 0.5 for neither; NaN without a choice, or if people prefer neither.
+    """
     halves: dict[Choice | None, float] = {0: 0.5, 1: -0.5, None: NAN}
-    return np.array([halves[pair.preferred] for pair in pairs])
-
-
-def _without_scores(pairs: Sequence[Pair]) -> dict[str, FloatArray]:
-    """Return [N] how right the first reply is, unless that follows from how pairs are written, and one rater."""
-    first = 0.5 + _first_is_preferred(pairs)
-    varies = len(np.unique(first[np.isfinite(first)])) > 1
-    return {**({FIRST: first} if varies else {}), RATERS: np.array([_one_rater(pair.votes) for pair in pairs])}
+    first = np.array([halves[pair.preferred] for pair in pairs])
+    empty = np.array([[not visible(reply.response) for reply in pair.replies] for pair in pairs])
+    right: dict[str, FloatArray] = {}
+    for name, scorer in scorers.items():
+        direction = -1 if scorer.card.higher_is_better is False else 1
+        values = direction * scores[name].values.reshape(-1, 2)
+        values[np.isnan(values) & empty & np.isfinite(values[:, ::-1])] = -np.inf
+        right[name] = 0.5 + np.sign(values[:, 0] - values[:, 1]) * first
+    if len(np.unique(first[np.isfinite(first)])) > 1:
+        right[FIRST] = 0.5 + first
+    return {**right, RATERS: np.array([_one_rater(pair.votes) for pair in pairs])}
 
 
 def _one_rater(votes: Sequence[Choice | None]) -> float:
@@ -205,27 +157,52 @@ def _one_rater(votes: Sequence[Choice | None]) -> float:
     return sum(right) / len(right) if right else NAN
 
 
-# data sets
+# one data set
 
 
-def _pair_sets(
-    pairs: Sequence[Pair], right: Mapping[str, FloatArray], scores: Mapping[str, Scores], scorers: Mapping[str, Scorer]
-) -> list[_PairSet]:
-    """Return one set for each data set, in order of appearance; `scores` are of both replies of each pair."""
-    names = np.array([pair.dataset or UNNAMED for pair in pairs])
-    sets = []
-    for name in dict.fromkeys(names.tolist()):
-        places = np.flatnonzero(names == name).tolist()
-        members = [pairs[place] for place in places]
-        numbers, clusters = numbered([_key(pair) for pair in members]), sorted_clusters(members)
-        contexts = clusters.numbers[np.unique(numbers, return_index=True)[1]]
-        replies = [2 * place + side for place in places for side in (0, 1)]
-        shares = {scorer: domain_share(scores[scorer], scorers[scorer], replies) for scorer in scorers}
-        outside = {scorer: out_of_domain(scorer, scorers[scorer].card, share) for scorer, share in shares.items()}
-        choices = {scorer: values[places] for scorer, values in right.items()}
-        reasons = {scorer: reason for scorer, reason in outside.items() if reason}
-        sets.append(_PairSet(name, members, numbers, contexts, choices, reasons, clusters.note))
-    return sets
+def _measured(
+    dataset: str,
+    pairs: Sequence[Pair],
+    right: Mapping[str, FloatArray],
+    reasons: Mapping[str, str],
+    sampling: Sampling,
+) -> tuple[dict[str, Any], list[Estimate], str]:
+    """Return the facts about a data set, its estimates without verdicts, and a note about its clusters."""
+    numbers, clusters = numbered([_key(pair) for pair in pairs]), sorted_clusters(pairs)
+    contexts = clusters.numbers[np.unique(numbers, return_index=True)[1]]  # [P]
+    decided = np.array([pair.preferred is not None for pair in pairs])
+    empty = np.array([any(not visible(reply.response) for reply in pair.replies) for pair in pairs])
+    groups = {"longer": right[LENGTH] == 1, "shorter": right[LENGTH] == 0, "empty": decided & empty}
+    facts = {
+        "dataset": dataset,
+        "title": title_of(dataset, pairs),
+        "pairs": len(contexts),
+        "lines": len(pairs),
+        "ties": len(contexts) - len(np.unique(numbers[decided])),
+        "contexts": number_of(contexts),
+        "votes": sum(len(pair.votes) for pair in pairs),
+        **{group: len(np.unique(numbers[lines])) for group, lines in groups.items()},
+    }
+    questions = [item for name, values in right.items() for item in _questions(name, values, right[LENGTH])]
+    null = np.array([_null(labels["statistic"]) for labels, _ in questions])
+    values = _averaged(np.stack([values for _, values in questions]), numbers)
+    means = cluster_means(values, contexts, null, sampling.resamples, sampling.generator(dataset, "choices"))
+    method = (
+        f"mean over pairs; 95 % expanded percentile interval, {sampling.resamples} resamples of contexts; "
+        f"p: {FLIPS} sign flips of contexts"
+    )
+    about = {"dataset": dataset, "level": "pair", "method": method, "seed": sampling.seed}
+    estimates = []
+    for (labels, _), mean in zip(questions, means, strict=True):
+        scorer, reason, unscored = labels["scorer"], mean.reason, 0
+        if scorer != RATERS:
+            unscored = len(np.unique(numbers[decided & np.isnan(right[scorer])]))
+        elif not mean.n:
+            continue
+        if unscored:
+            reason = f"{pluralize(unscored, 'pair')} without two scores, most often: {reasons.get(scorer)}"
+        estimates.append(estimate_of(mean, **about, **labels, unscored=unscored, reason=reason))
+    return facts, estimates, clusters.note
 
 
 def _key(pair: Pair) -> tuple[str, ...]:
@@ -234,65 +211,40 @@ def _key(pair: Pair) -> tuple[str, ...]:
     return (*pair.context_key, *sorted(replies))
 
 
-def _facts(part: _PairSet) -> dict[str, Any]:
-    """Return the facts about a data set."""
-    empty = np.array([any(not visible(reply.response) for reply in pair.replies) for pair in part.pairs])
-    return {
-        "dataset": part.name,
-        "title": title_of(part.name, part.pairs),
-        "pairs": number_of(part.numbers),
-        "lines": len(part.pairs),
-        "ties": number_of(part.numbers) - part.count(part.decided),
-        "contexts": number_of(part.contexts),
-        "votes": sum(len(pair.votes) for pair in part.pairs),
-        "longer": part.count(part.right[LENGTH] == 1),
-        "shorter": part.count(part.right[LENGTH] == 0),
-        "empty": part.count(part.decided & empty),
-        "out_of_domain": dict(part.outside),
-    }
-
-
-# estimates
-
-
-def _estimates(part: _PairSet, asked: Sequence[str], reasons: Mapping[str, str], sampling: Sampling) -> list[Estimate]:
-    """Return every estimate of one data set, with verdicts for the scorers that were asked for."""
-    questions = [item for name, right in part.right.items() for item in _questions(name, right, part.right[LENGTH])]
-    values, null = part.averaged(np.stack([row for *_, row in questions])), np.array([by for _, by, _ in questions])
-    rng = sampling.generator(part.name, "choices")
-    means = cluster_means(values, part.contexts, null, sampling.resamples, rng)
-    method = (
-        f"mean over pairs; 95 % expanded percentile interval, {sampling.resamples} resamples of contexts; "
-        f"p: {FLIPS} sign flips of contexts"
+def _averaged(values: FloatArray, numbers: IntArray) -> FloatArray:
+    """Return [R, P] the means of values [R, N] over the lines of each pair; NaN for a pair without a value."""
+    known = np.isfinite(values)
+    sums, counts = (
+        np.stack([np.bincount(numbers, row) for row in part]) for part in (np.where(known, values, 0.0), known)
     )
-    estimates: dict[int, Estimate] = {}
-    families: dict[tuple[str, str], list[int]] = {}
-    for place, ((labels, *_), mean) in enumerate(zip(questions, means, strict=True)):
-        scorer, unscored = labels["scorer"], 0
-        if scorer != RATERS:
-            unscored = part.count(part.decided & np.isnan(part.right[scorer]))
-        elif not mean.n:
-            continue
-        why = f"{pluralize(unscored, 'pair')} without two scores, most often: {reasons.get(scorer)}" if unscored else ""
-        about = {"dataset": part.name, "level": "pair", "unscored": unscored, "contexts": mean.contexts, **labels}
-        estimates[place] = estimate_of(mean, **about, method=method, seed=sampling.seed, reason=why or mean.reason)
-        if scorer in asked:
-            families.setdefault((labels["statistic"], labels.get("group", "")), []).append(place)
-    for places in families.values():
-        family = [estimates[place] for place in places]
-        decided = decide(family, null=float(null[places[0]]), outside=part.outside)
-        estimates.update(zip(places, decided, strict=True))
-    return list(estimates.values())
+    with np.errstate(invalid="ignore"):
+        means: FloatArray = sums / counts
+    return means
 
 
-def _questions(name: str, right: FloatArray, of_longer: FloatArray) -> Iterator[Question]:
-    """Yield the means of a scorer, or of one rater."""
+def _questions(name: str, right: FloatArray, of_longer: FloatArray) -> Iterator[tuple[dict[str, str], FloatArray]]:
+    """Yield the labels and [N] values of the means of a scorer, or of one rater."""
     if name == RATERS:
-        yield {"scorer": name, "statistic": OF_RATER}, CHANCE, right
+        yield {"scorer": name, "statistic": OF_RATER}, right
         return
     labels = {"scorer": name, "statistic": ACCURACY}
-    yield labels, CHANCE, right
+    yield labels, right
     for group, is_longer in (("longer", 1), ("shorter", 0)):
-        yield {**labels, "by": "preferred reply", "group": group}, CHANCE, np.where(of_longer == is_longer, right, NAN)
+        yield {**labels, "by": "preferred reply", "group": group}, np.where(of_longer == is_longer, right, NAN)
     if name != LENGTH:
-        yield {"scorer": name, "statistic": DIFFERENCE, "versus": LENGTH}, 0.0, right - of_longer
+        yield {"scorer": name, "statistic": DIFFERENCE, "versus": LENGTH}, right - of_longer
+
+
+def _null(statistic: str) -> float:
+    """Return the value of a statistic by chance."""
+    return 0.0 if statistic == DIFFERENCE else CHANCE
+
+
+def _decided(rows: Sequence[Estimate], asked: Sequence[str], outside: Mapping[str, str]) -> list[Estimate]:
+    """Return the estimates with verdicts for the scorers that were asked for."""
+    by_key = {(row.statistic, row.group, row.scorer): row for row in rows}
+    for statistic, group in dict.fromkeys((row.statistic, row.group) for row in rows):
+        keys = [(statistic, group, name) for name in asked if (statistic, group, name) in by_key]
+        family = [by_key[key] for key in keys]
+        by_key.update(zip(keys, decide(family, null=_null(statistic), outside=outside), strict=True))
+    return list(by_key.values())

@@ -77,8 +77,8 @@ def study(
         analyses: what to measure, each with its table.
 
     Raises:
-        DataError: no line is rated; two lines have one id; ratings of different scales would be put together and a scale
-            is missing.
+        DataError: no line is rated; two lines have one id; ratings of different scales would be put together and a
+            scale is missing.
         NothingScored: not one of the scorers could score a single line.
         UsageError: no scorer, or two of one name; scores of other lines; a negative seed or number of resamples;
             `leave_one_out` with fewer than two data sets, or not of overall ratings.

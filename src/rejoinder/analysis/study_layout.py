@@ -131,13 +131,13 @@ def section(study: Measured, scored: ScoredSet) -> Section:
     several = study.pool is not None
     cases = [case for case in study.cases if case.values.get("dataset") == scored.name]
     missing = missing_values(own)
-    tables = [table_of(own) for _, table_of in study.analyses if table_of]
+    tables = [made for _, table_of in study.analyses if table_of and (made := table_of(own))]
     return Section(
         scored.rated.title,
         [
             Prose(answer(scored, study.estimates, study.about.scorers)) if several else None,
             scorers_chart(study, scored) if several else None,
-            *(_marked(made_table, scored) for made_table in tables if made_table and made_table.rows),
+            *(_marked(made_table, scored) if not place else made_table for place, made_table in enumerate(tables)),
             *scatter_charts(scored, own),
             Cases("Where scorers and raters differ most", cases) if cases else None,
             Prose(missing, "Not computed", listed=True) if missing else None,

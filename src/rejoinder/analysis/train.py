@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rejoinder.analysis.train_layout import layout, recommended, text
 from rejoinder.data.rated_lines import UNNAMED
@@ -25,7 +26,7 @@ from rejoinder.estimates import Estimate, Verdict, decide, estimate_of
 from rejoinder.example import Example, Given
 from rejoinder.judges import load_learner
 from rejoinder.judges.answers import answer_scale
-from rejoinder.judges.learner import AnyLearner, Choices, PortableJudge, Rows, members_of
+from rejoinder.judges.learner import AnyLearner, Choices, PortableJudge, members_of
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.many import FOLDS, Manner, folds_of, scores_of
 from rejoinder.judges.train import SHARES, fit_judge
@@ -36,6 +37,7 @@ from rejoinder.scoring.catalog import DEFAULT, SCORERS, cards, fitted_on, load_s
 from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.stats.correlation import Statistic, mean_correlations
 from rejoinder.stats.resamples import (
+    BoolArray,
     IntArray,
     Resamples,
     Sampling,
@@ -66,37 +68,22 @@ class Lines(NamedTuple):
     sets: IntArray
     contexts: IntArray
 
-    def at(self, rows: Rows) -> Lines:
+    def at(self, rows: NDArray[Any]) -> Lines:
         """Return some of the lines."""
-        return Lines(self.ratings[rows], self.folds[rows], self.sets[rows], self.contexts[rows])
+        return Lines(*(values[rows] for values in self))
 
 
-class Candidate(NamedTuple):
-    """A scorer that is compared; the name of a best metric or baseline is the choice of all ratings together.
+Candidate = tuple[str, str, FloatArray, Mapping[str, Any]]
+"""A scorer that is compared: name, role (see `ROLES`), [N] scores (higher is better, NaN without one), and facts.
 
-    Attributes:
-        name: of the scorer.
-        role: one of `ROLES`.
-        values: [N] scores, higher is better; NaN for a line without a score.
-        facts: the scorers that were `chosen` by the folds, and whether scores are `reversed` in `values`.
-    """
+The facts of a best metric or baseline are the scorers that were `chosen` by the folds, and whether scores are
+`reversed`; its name is the choice of all ratings together.
+"""
+Compared = tuple[tuple[Estimate, ...], dict[str, dict[str, Any]], Mapping[str, int], str]
+"""Estimates, those of the new judge first, facts by scorer, counts, and a sentence about the clusters.
 
-    name: str
-    role: str
-    values: FloatArray
-    facts: Mapping[str, Any] = {}
-
-
-class CrossValidation(NamedTuple):
-    """The outcome of a comparison: estimates of the new judge first, facts about scorers, counts, and a sentence.
-
-    Without a comparison there is one estimate without a value, and with the reason.
-    """
-
-    estimates: tuple[Estimate, ...]
-    scorers: dict[str, dict[str, Any]]
-    counts: Mapping[str, int] = {}
-    note: str = ""
+Without a comparison there is one estimate without a value, and with the reason.
+"""
 
 
 def train(
@@ -148,40 +135,30 @@ def train(
     names, part = {member.name for member in trained.each}, SHARES[0] + SHARES[1]
     members = [member for member in members_of(learner) if member.name in names]
     manner = Manner(members, shares=(SHARES[0] / part, SHARES[1] / part), seed=seed)
-    once = _steps_of_a_fit(learner)
-    compared = cross_validate(
+    once = steps(learner) // (1 + FOLDS)
+    estimates, scorers, counts, note = cross_validate(
         lines, learner.name, manner, resamples=resamples, vectors=vectors, progress=lambda done: progress(done * once)
     )
-    scorers = compared.scorers
-    for absent, reason in trained.absent.items():
-        scorers[absent] = {"kind": "judge", "role": "member", "left_out": reason}
+    member_facts = {"kind": "judge", "role": "member"}
+    scorers |= {absent: {**member_facts, "left_out": reason} for absent, reason in trained.absent.items()}
     for member in trained.each:
         account = [sentence for fitted in member.fits for sentence in fitted.account]
-        about_member = scorers.setdefault(member.name, {"kind": "judge", "role": "member"})
-        about_member |= {"training": member.judge.training, "account": account}
-    about = About(
-        scorers=scorers,
-        options={"kind": learner.name, "scale": trained.judge.scale, "resamples": resamples, "seed": seed},
-        counts=compared.counts,
-    )
+        scorers.setdefault(member.name, dict(member_facts)).update(training=member.judge.training, account=account)
+    options = {"kind": learner.name, "scale": trained.judge.scale, "resamples": resamples, "seed": seed}
+    about = About(scorers=scorers, options=options, counts=counts)
     return trained.judge, Results(
         command="train",
-        estimates=compared.estimates,
-        answer=text("answer", compared.estimates, about),
-        warnings=tuple(filter(None, [compared.note])),
+        estimates=estimates,
+        answer=text("answer", estimates, about),
+        warnings=(note,) if note else (),
         about=about,
-        layout=layout(compared.estimates, about),
+        layout=layout(estimates, about),
     )
 
 
 def steps(learner: AnyLearner) -> int:
     """Return the number of steps of a training, with its cross-validation."""
-    return (1 + FOLDS) * _steps_of_a_fit(learner)
-
-
-def _steps_of_a_fit(learner: AnyLearner) -> int:
-    """Return the number of steps of one fit of all members."""
-    return sum(member.steps for member in members_of(learner))
+    return (1 + FOLDS) * sum(member.steps for member in members_of(learner))
 
 
 # cross-validation
@@ -195,16 +172,11 @@ def cross_validate(
     resamples: int = 1000,
     vectors: str | Path | None = None,
     progress: Advance = ignore,
-) -> CrossValidation:
-    """Return the comparison of the judge that is fitted on rated lines in some manner with other scorers.
+) -> Compared:
+    """Return the comparison of the judge called `name`, fitted on rated lines in some manner, with other scorers.
 
-    Args:
-        lines: encoded for the learners of the `manner`.
-        name: of the new judge.
-        manner: how it is fitted, and the seed of folds, fits and draws.
-        resamples: see `train`.
-        vectors: see `train`.
-        progress: called with 1 after each of five fits.
+    `lines` are encoded for the learners of the `manner`, which has the seed of folds, fits and draws; `progress` is
+    called with 1 after each of five fits. For the rest see `train`.
     """
     rows = np.unique(np.concatenate([lines.usable[member.name] for member in manner.members]))
     if (seconds := seconds_for(lines, manner)) > LONGEST:
@@ -214,45 +186,45 @@ def cross_validate(
     predicted = scores_of(lines, tasks, manner, progress)
     if not tasks or any(np.isnan(predicted[task.asked]).all() for task in tasks):
         return _missing(name, f"four fifths of {len(rows):,} lines are too few to fit the judge on")
-    folds, clusters = np.full((2, len(lines.ratings)), -1, dtype=np.int64)
+    folds, contexts = np.full((2, len(lines.ratings)), -1, dtype=np.int64)
     for number, task in enumerate(tasks):
         folds[task.asked] = number
-    grouped = lines.clusters(rows)
-    clusters[rows] = grouped.numbers
+    clusters = lines.clusters(rows)
+    contexts[rows] = clusters.numbers
     asked = np.flatnonzero(np.isfinite(predicted))
     examples = [lines.examples[row] for row in asked.tolist()]
     sets = renumbered(np.array([example.dataset or "" for example in lines.examples]))
-    table = Lines(lines.ratings, folds, sets, clusters).at(asked)
+    table = Lines(lines.ratings, folds, sets, contexts).at(asked)
     others, left_out = alternatives(examples, table, vectors)
-    candidates = [Candidate(name, "new judge", predicted[asked]), *others]
-    scores = np.stack([candidate.values for candidate in candidates], axis=1)
+    candidates = [(name, "new judge", predicted[asked], {}), *others]
+    scores = np.stack([values for _, _, values, _ in candidates], axis=1)
     scored = np.flatnonzero(np.isfinite(scores).all(axis=1))
+    scores, table = scores[scored], table.at(scored)
     datasets = {example.dataset or UNNAMED for example in examples}
     dataset = datasets.pop() if len(datasets) == 1 else "pooled"
-    names, sampling = [candidate.name for candidate in candidates], Sampling(resamples, manner.seed)
-    estimates = _estimates(names, scores[scored], table.at(scored), dataset, sampling)
+    estimates = _estimates([row[0] for row in candidates], scores, table, dataset, Sampling(resamples, manner.seed))
     if not estimates:
         return _missing(name, "there is no correlation inside the folds")
-    use = recommended(estimates, [candidate.name for candidate in candidates if candidate.role == "best baseline"])
+    use = recommended(estimates, [scorer for scorer, role, *_ in candidates if role == "best baseline"])
     scorers = {
-        one.name: {"kind": ROLES[one.role], "role": one.role, "recommended": one.name in use, **one.facts}
-        for one in candidates
+        scorer: {"kind": ROLES[role], "role": role, "recommended": scorer in use, **facts}
+        for scorer, role, _, facts in candidates
     }
     scorers |= {missing: {"kind": cards()[missing].kind, "left_out": why} for missing, why in left_out.items()}
     counts = {
         "lines": len(scored),
         "unscored": len(rows) - len(scored),
-        "contexts": len(np.unique(table.contexts[scored])),
-        "folds": len(np.unique(table.folds[scored])),
+        "contexts": len(np.unique(table.contexts)),
+        "folds": len(np.unique(table.folds)),
         "copies": sum(example.copies_reference for example in examples),
     }
-    return CrossValidation(tuple(estimates), scorers, counts, grouped.note)
+    return tuple(estimates), scorers, counts, clusters.note
 
 
-def _missing(name: str, reason: str) -> CrossValidation:
+def _missing(name: str, reason: str) -> Compared:
     """Return no comparison, with the reason."""
     estimate = Estimate(scorer=name, statistic="spearman", reason=reason)
-    return CrossValidation((estimate,), {name: {"kind": "judge", "role": "new judge", "recommended": False}})
+    return (estimate,), {name: {"kind": "judge", "role": "new judge", "recommended": False}}, {}, ""
 
 
 def seconds_for(lines: RatedLines, manner: Manner) -> float:
@@ -338,7 +310,7 @@ def alternatives(
         if outside := out_of_domain(name, scorers[name].card, domain_share(result, scorers[name])):
             left_out[name] = outside
     usable = {name: result.values for name, result in scores.items() if name not in left_out}
-    candidates = [Candidate(DEFAULT, "bundled judge", usable[DEFAULT])] if DEFAULT in usable else []
+    candidates: list[Candidate] = [(DEFAULT, "bundled judge", usable[DEFAULT], {})] if DEFAULT in usable else []
     directions = {name: _DIRECTIONS[scorers[name].card.higher_is_better] for name in usable}
     for kind in ("metric", "baseline"):
         columns = {name: usable[name] for name in usable if scorers[name].card.kind == kind}
@@ -352,26 +324,25 @@ def _best(role: str, columns: Mapping[str, FloatArray], directions: Mapping[str,
     A scorer that states no direction takes the one that it has on the other folds.
     """
     values, chosen = np.full(len(lines.ratings), np.nan), []
-    everything = np.arange(len(lines.ratings))
     for fold in np.unique(lines.folds):
-        name, sign = _choice(columns, directions, lines, everything[lines.folds != fold])
         rows = lines.folds == fold
+        name, sign = _choice(columns, directions, lines, ~rows)
         values[rows] = sign * columns[name][rows]
         chosen.append(name)
-    name, sign = _choice(columns, directions, lines, everything)
-    return Candidate(name, role, values, {"chosen": chosen, "reversed": sign < 0})
+    name, sign = _choice(columns, directions, lines, np.ones(len(values), bool))
+    return name, role, values, {"chosen": chosen, "reversed": sign < 0}
 
 
 def _choice(
-    columns: Mapping[str, FloatArray], directions: Mapping[str, int], lines: Lines, rows: Rows
+    columns: Mapping[str, FloatArray], directions: Mapping[str, int], lines: Lines, rows: BoolArray
 ) -> tuple[str, int]:
     """Return the scorer with the highest Spearman correlation inside data sets on these rows, and its direction."""
-    found = {}
+    signed = {}
     for name, values in columns.items():
-        scored = rows[np.isfinite(values[rows])]
-        part = lines.at(scored)
+        part = lines.at(scored := rows & np.isfinite(values))
         once = Resamples.once(part.contexts)
-        found[name] = float(mean_correlations("spearman", values[scored, None], part.ratings, part.sets, once)[0, 0])
-    signs = {name: directions[name] or (-1 if found[name] < 0 else 1) for name in columns}
-    best = max(columns, key=lambda name: np.nan_to_num(signs[name] * found[name], nan=-np.inf))
-    return best, signs[best]
+        value = float(mean_correlations("spearman", values[scored, None], part.ratings, part.sets, once)[0, 0])
+        sign = directions[name] or (-1 if value < 0 else 1)
+        signed[name] = np.nan_to_num(sign * value, nan=-np.inf), sign
+    best = max(signed, key=lambda name: signed[name][0])
+    return best, signed[best][1]

@@ -1,9 +1,9 @@
-"""Attacks that look for real replies in a pool: by the gradient of the judge, and by brute force.
+"""Attacks that take real replies from a pool: by the gradient of the judge, and by brute force.
 
-The white-box attack is that of Sai et al. (2019, table 6): from the vector of the response along the gradient until the
-score is near the top, then the real replies whose vectors lie nearest, of which the judge itself takes the best. The
-paper does not say in which space they lie nearest; here it is the one in which the head compares vectors, because what
-the projection takes away moves no score. Brute force over the pool is the upper limit.
+The white-box attack is that of Sai et al. (2019, table 6): it follows the gradient from the vector of the response to a
+score near the top, and takes the best of the real replies with the nearest vectors. The paper does not state the space;
+here it is the one in which the head compares vectors, because the part that projection removes moves no score. Brute
+force over the pool is the upper limit.
 
 Shapes: N examples, n of them in one space, P replies, D width of a raw vector, K of a projected one.
 """
@@ -11,292 +11,305 @@ Shapes: N examples, n of them in one space, P replies, D width of a raw vector, 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.auditing.neighbours import Index
-from rejoinder.auditing.reply_corpus import read_replies
-from rejoinder.auditing.search import Seek, Target
+from rejoinder.auditing.attack import POOL_ATTACKS, Attack, Search, Target, Task
 from rejoinder.data.clusters import sorted_clusters
-from rejoinder.errors import UsageError
+from rejoinder.data.dialogues import read_dialogues, text_lines
+from rejoinder.data.files import OnError
+from rejoinder.data.read import raise_error
+from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
 from rejoinder.judges.answers import is_judge
 from rejoinder.judges.differentiable import Differentiable, Space, is_differentiable
+from rejoinder.perturbations import Goal
 from rejoinder.scorer import Encoder
 from rejoinder.stats.resamples import FloatArray, IntArray, blocks
 
 NEIGHBOURS = 400
-"""Replies nearest to where the gradient leads, of which the judge takes the best: as many as in the paper."""
+"""Replies nearest to the end of the gradient, of which the judge takes the best, as in the paper."""
 DRAWN = 32
-"""Replies that a scorer without vectors is asked about, for each example."""
-AIM, NEAR = 0.9375, 0.0375
-"""Where the gradient is to lead, and what is near enough, as shares of the scale: from 4.6 to 4.9 of 1 to 5."""
+"""Replies of the pool that a scorer without vectors scores for each example."""
+TARGET, TOLERANCE = 0.9375, 0.0375
+"""The score to reach and the allowed distance, as shares of the scale: 4.75 and 0.15 on a scale from 1 to 5."""
 STEPS = 20
-_AT_ONCE = 2**22  # scores in one working array
-_ENCODED = 4096  # replies encoded at once
+_SCORES_AT_ONCE = 2**22
+_ENCODED_AT_ONCE = 4096
+
+
+# the pool
+
+
+def read_replies(path: str | Path, on_error: OnError = raise_error) -> tuple[str, ...]:
+    """Return the distinct replies of a file, in the order of their first use.
+
+    A `.txt` has a reply on each line; in the other formats of `read_dialogues`, each turn but the first is a reply.
+
+    Raises:
+        DataError: there is no reply; a bad line, unless `on_error` keeps it.
+        MissingAsset, UsageError: the file does not exist, or its suffix is unknown.
+    """
+    if str(path).lower().removesuffix(".gz").endswith(".txt"):
+        texts = [line for _, line in text_lines(path, on_error)]
+    else:
+        texts = [turn for dialogue in read_dialogues(path, on_error=on_error) for turn in dialogue.turns[1:]]
+    if not (replies := _distinct(texts)):
+        raise DataError("no reply is in it", "Give a text file with a reply a line, or a corpus", where=str(path))
+    return replies
+
+
+def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return each text that is not blank, without outer spaces, once."""
+    return tuple(dict.fromkeys(filter(None, map(str.strip, texts))))
 
 
 @dataclass(frozen=True)
 class Pool:
-    """P distinct replies, with their vectors once an attack has asked for these.
-
-    Attributes:
-        texts: [P] the replies.
-    """
+    """P distinct replies, and their vectors once an attack needs them."""
 
     texts: tuple[str, ...]
-    _known: dict[int, tuple[Encoder, NDArray[np.float32]]] = field(default_factory=dict, compare=False, repr=False)
+    _vectors: dict[int, tuple[Encoder, NDArray[np.float32]]] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, source: str | Path | Sequence[str]) -> Pool:
+        """Return the pool of a file (see `read_replies`) or of texts.
+
+        Raises:
+            DataError, MissingAsset, UsageError: the file cannot be read; there is no reply.
+        """
+        if isinstance(source, (str, Path)):
+            return cls(read_replies(source))
+        if not (texts := _distinct(source)):
+            raise UsageError("the pool holds no reply. Give some, or none of this option")
+        return cls(texts)
 
     @property
     def signature(self) -> str:
-        """How many replies, and what tells them from others."""
+        """The number of replies, and a hash of them."""
         total = hashlib.sha256("\n".join(self.texts).encode("utf-8", "surrogatepass"))
         return f"{len(self.texts)} replies, {total.hexdigest()[:12]}"
 
     def vectors(self, encoder: Encoder) -> NDArray[np.float32]:
-        """[P, D] by an encoder, NaN where it knows nothing of a reply; encoded once."""
-        if id(encoder) not in self._known:
-            parts = [self.texts[at : at + _ENCODED] for at in range(0, len(self.texts), _ENCODED)]
-            found = [encoder.encode(part).astype(np.float32) for part in parts]
-            self._known[id(encoder)] = (encoder, np.concatenate(found))
-        return self._known[id(encoder)][1]
+        """Return [P, D] vectors, NaN for replies without one; encoded once."""
+        if id(encoder) not in self._vectors:
+            starts = range(0, len(self.texts), _ENCODED_AT_ONCE)
+            parts = [encoder.encode(self.texts[start : start + _ENCODED_AT_ONCE]) for start in starts]
+            self._vectors[id(encoder)] = (encoder, np.concatenate([part.astype(np.float32) for part in parts]))
+        return self._vectors[id(encoder)][1]
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
-        """Where each reply stands, whatever its case."""
-        found: dict[str, list[int]] = {}
+        """The places of each reply, in lower case."""
+        places: dict[str, list[int]] = {}
         for place, text in enumerate(self.texts):
-            found.setdefault(text.casefold(), []).append(place)
-        return found
+            places.setdefault(text.casefold(), []).append(place)
+        return places
 
-    def own(self, example: Example) -> list[int]:
-        """The places of an example's own response and references, which are no bad replies to it."""
+    def fitting(self, example: Example) -> list[int]:
+        """Return the places of an example's response and references, which are no bad replies to it."""
         texts = {text.strip().casefold() for text in (example.response, *example.references)}
         return [place for text in texts for place in self._places.get(text, ())]
 
 
-def pool_of(given: str | Path | Sequence[str] | None) -> Pool | None:
-    """The pool of a file or of texts; each distinct one that is not empty once.
+def pool_attacks(pool: Pool) -> dict[str, Attack]:
+    """Return the attacks that look for replies in a pool, by name."""
+    searches: dict[str, Search] = {
+        "white-box": partial(white_box, pool),
+        "pool-best": partial(best_of, pool),
+        "pool-fixed": partial(one_for_all, pool),
+    }
+    return {
+        name: Attack(
+            name=name,
+            goal=Goal.WORSE,
+            about=POOL_ATTACKS[name],
+            ideal="lower",
+            transform=lambda example, *_: example,
+            source="" if name == "pool-fixed" else "Sai et al. 2019, table 6",
+            tools=(("pool", lambda: pool.signature),),
+            search=search,
+            needs_gradient=name == "white-box",
+            fixed=name == "pool-fixed",
+        )
+        for name, search in searches.items()
+    }
 
-    Raises:
-        DataError, MissingAsset, UsageError: the file cannot be read (see `read_replies`); there is no reply.
+
+# the three searches
+
+
+def white_box(pool: Pool, task: Task, target: Target) -> list[Example | None]:
+    """Take the best of the replies that lie nearest to the end of the gradient."""
+    scorer = cast("Differentiable", target.scorer)
+    low, high = scorer.scale if is_judge(scorer) else (1.0, 5.0)
+    share = TARGET if target.sign > 0 else 1 - TARGET
+    goal, tolerance = low + share * (high - low), TOLERANCE * (high - low)
+    reached, _ = follow_gradient(scorer, task.examples, goal, tolerance)
+    return _best_of_spaces(pool, scorer, task.examples, partial(_nearest_best, reached), target.sign)
+
+
+def best_of(pool: Pool, task: Task, target: Target) -> list[Example | None]:
+    """Take the reply of the whole pool that scores highest; without vectors, the best of a few that are drawn."""
+    if is_differentiable(target.scorer):
+        return _best_of_spaces(pool, target.scorer, task.examples, _best_of_all, target.sign)
+    count = len(pool.texts)
+    drawn = [
+        np.setdiff1d(rng.choice(count, min(DRAWN, count), replace=False), pool.fitting(example))
+        for example, rng in zip(task.examples, task.generators, strict=True)
+    ]
+    candidates = [
+        replace(example, response=pool.texts[place])
+        for example, places in zip(task.examples, drawn, strict=True)
+        for place in places.tolist()
+    ]
+    scores, best, start = target.ask(candidates), list[Example | None](), 0
+    for places in drawn:
+        part = scores[start : start + len(places)]
+        best.append(candidates[start + int(part.argmax())] if np.isfinite(part).any() else None)
+        start += len(places)
+    return best
+
+
+def one_for_all(pool: Pool, task: Task, target: Target) -> list[Example | None]:
+    """Take one reply for all contexts: on each half of them the one that scores highest on the other half.
+
+    So luck in the choice does not count as a weakness. A scorer without vectors scores a few that are drawn.
     """
-    if given is None:
-        return None
-    if isinstance(given, (str, Path)):
-        return Pool(read_replies(given))
-    found = tuple(dict.fromkeys(text.strip() for text in given if text.strip()))
-    if not found:
-        raise UsageError("the pool holds no reply. Give some, or leave it out")
-    return Pool(found)
+    examples = task.examples
+    halves = sorted_clusters(examples).numbers % 2
+    if is_differentiable(target.scorer):
+        places, means = _means_over_halves(pool, target.scorer, examples, halves, target.sign)
+    else:
+        count = len(pool.texts)
+        places = task.generators[0].choice(count, min(DRAWN, count), replace=False)
+        replies = [pool.texts[place] for place in places.tolist()]
+        candidates = [replace(example, response=reply) for example in examples for reply in replies]
+        scores = target.ask(candidates).reshape(len(examples), len(places))
+        means = np.array([scores[halves == half].sum(axis=0) / max((halves == half).sum(), 1) for half in (0, 1)])
+    if not len(places):
+        return [None] * len(examples)
+    chosen = places[means[::-1].argmax(axis=1) if halves.any() else means.argmax(axis=1)]
+    return [replace(example, response=pool.texts[chosen[half]]) for example, half in zip(examples, halves, strict=True)]
 
 
-def toward(
-    scorer: Differentiable, examples: Sequence[Example], aim: float, near: float
+# in the space of the vectors
+
+
+def follow_gradient(
+    scorer: Differentiable, examples: Sequence[Example], goal: float, tolerance: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Where the gradient leads from the vectors of the responses, until scores are nearer to `aim` than `near`.
+    """Move the vectors of the responses along the gradient until scores are nearer to `goal` than `tolerance`.
 
-    Each step is as long as a score that is linear in the vector needs: `r + a (aim - s) / |a|^2` with the gradient a
-    and the score s. Over a bilinear head one step is the whole way, and the closed form.
+    Each step is as long as a linear score needs: `r + a (goal - s) / |a|^2` with the gradient a and the score s. Over a
+    bilinear head one step is the whole way, in closed form.
 
-    Args:
-        scorer: a judge over vectors.
-        examples: N examples.
-        aim: the score to reach.
-        near: how far off it may stay.
-
-    Returns:
-        The vectors [N, D], and their scores [N]; NaN where an example has none.
+    Returns the vectors [N, D] and their scores [N], NaN for an example without one.
     """
-    found = scorer.slopes(examples)
-    vectors = found.vectors.copy()
+    slopes = scorer.slopes(examples)
+    vectors = slopes.vectors.copy()
     for _ in range(STEPS):
-        squares = (found.gradients**2).sum(axis=1)
-        gap = aim - found.values
-        rows = np.flatnonzero((np.abs(gap) > near) & (squares > 0))  # NaN is neither
+        squares = (slopes.gradients**2).sum(axis=1)
+        gap = goal - slopes.values
+        rows = np.flatnonzero((np.abs(gap) > tolerance) & (squares > 0))  # NaN is neither
         if not len(rows):
             break
-        vectors[rows] += found.gradients[rows] * (gap[rows] / squares[rows])[:, None]
-        found = scorer.slopes(examples, vectors)
-    return vectors, found.values
+        vectors[rows] += slopes.gradients[rows] * (gap[rows] / squares[rows])[:, None]
+        slopes = scorer.slopes(examples, vectors)
+    return vectors, slopes.values
 
 
-def white_box(pool: Pool, index: Callable[[FloatArray], Index]) -> Seek:
-    """A seek by the gradient; only for a scorer that is `Differentiable`.
-
-    Args:
-        pool: where the replies come from.
-        index: makes the index of the pool's vectors.
-    """
-
-    def seek(starts: Sequence[Example], _: Sequence[np.random.Generator], target: Target) -> list[Example | None]:
-        scorer = target.scorer
-        if not is_differentiable(scorer):
-            return [None] * len(starts)
-        reached = _highest(scorer, starts, target.sign)
-        return _found(pool, scorer, starts, partial(_nearest_best, index, reached), target.sign)
-
-    return seek
+Choice = Callable[[Space, FloatArray, list[IntArray], int], tuple[IntArray, FloatArray]]
+"""From a space, the pool in it [P, K], forbidden places of each example [n] and the sign: the best place of each
+example, and its score, [n]."""
 
 
-def best_of(pool: Pool) -> Seek:
-    """A seek by brute force: the reply of the whole pool that the judge finds best.
-
-    Of a scorer without vectors, which has to be asked about every reply, the best of a few that are drawn.
-    """
-
-    def seek(
-        starts: Sequence[Example], generators: Sequence[np.random.Generator], target: Target
-    ) -> list[Example | None]:
-        if is_differentiable(target.scorer):
-            return _found(pool, target.scorer, starts, _brute, target.sign)
-        return _best_drawn(pool, starts, generators, target)
-
-    return seek
-
-
-def one_for_all(pool: Pool) -> Seek:
-    """A seek for one reply to all contexts: on each half of them the one that scores highest over the other half.
-
-    So the luck of a choice among many is not taken for weakness. A scorer without vectors is asked about a few.
-    """
-
-    def seek(
-        starts: Sequence[Example], generators: Sequence[np.random.Generator], target: Target
-    ) -> list[Example | None]:
-        halves = sorted_clusters(starts).numbers % 2
-        if is_differentiable(target.scorer):
-            places, means = _means(pool, target.scorer, starts, halves, target.sign)
-        else:
-            places = generators[0].choice(len(pool.texts), min(DRAWN, len(pool.texts)), replace=False)
-            asked = [replace(one, response=pool.texts[place]) for one in starts for place in places.tolist()]
-            scores = target.ask(asked).reshape(len(starts), len(places))
-            means = np.array([scores[halves == half].sum(axis=0) / max((halves == half).sum(), 1) for half in (0, 1)])
-        if not len(places):
-            return [None] * len(starts)
-        chosen = places[means[::-1].argmax(axis=1) if halves.any() else means.argmax(axis=1)]
-        return [replace(one, response=pool.texts[chosen[half]]) for one, half in zip(starts, halves, strict=True)]
-
-    return seek
-
-
-def _means(
-    pool: Pool, scorer: Differentiable, starts: Sequence[Example], halves: IntArray, sign: int
-) -> tuple[IntArray, FloatArray]:
-    """The places of the replies of the pool that have a vector, and [2, P] their mean score over each half."""
+def _spaces(
+    pool: Pool, scorer: Differentiable, examples: Sequence[Example]
+) -> tuple[IntArray, Iterator[tuple[Space, FloatArray]]]:
+    """Return the places of the replies with a vector, and each space with these vectors [P, K], projected."""
     vectors = pool.vectors(scorer.encoder)
     known = np.flatnonzero(np.isfinite(vectors).all(axis=1))
-    sums, counts = np.zeros((2, len(known))), np.zeros((2, 1))
-    for space in scorer.spaces(starts) if len(known) else ():
-        points = _projected(space, vectors, known)
-        usable = np.flatnonzero(np.isfinite(space.scores(points[:1])[:, 0]))
-        own = halves[space.rows[usable]]
-        for part in blocks(len(points), max(len(usable), 1), _AT_ONCE):
-            scores = sign * space.scores(points[part], usable)
-            for half in (0, 1):
-                sums[half, part] += scores[own == half].sum(axis=0)
-        counts += np.bincount(own, minlength=2)[:, None]
-    return known, sums / np.maximum(counts, 1)
+
+    def points(space: Space) -> FloatArray:
+        parts = blocks(len(known), vectors.shape[1], _SCORES_AT_ONCE)
+        return np.concatenate([space.project(vectors[known[part]].astype(np.float64)) for part in parts])
+
+    return known, ((space, points(space)) for space in (scorer.spaces(examples) if len(known) else ()))
 
 
-_Choose = Callable[[Space, FloatArray, list[IntArray], int], tuple[IntArray, FloatArray]]
-"""From a space, the pool in it [P, K], places not to be taken [n] and the sign: the best place of each example, and how
-good it is, [n]."""
-
-
-def _highest(scorer: Differentiable, examples: Sequence[Example], sign: int) -> FloatArray:
-    """[N, D] vectors whose scores are near the top of the judge's scale."""
-    low, high = scorer.scale if is_judge(scorer) else (1.0, 5.0)
-    share = AIM if sign > 0 else 1 - AIM
-    return toward(scorer, examples, low + share * (high - low), NEAR * (high - low))[0]
-
-
-def _found(
-    pool: Pool, scorer: Differentiable, starts: Sequence[Example], choose: _Choose, sign: int
+def _best_of_spaces(
+    pool: Pool, scorer: Differentiable, examples: Sequence[Example], choose: Choice, sign: int
 ) -> list[Example | None]:
-    """What a choice comes to, space by space."""
-    vectors = pool.vectors(scorer.encoder)
-    known = np.flatnonzero(np.isfinite(vectors).all(axis=1))
-    place_of = np.full(len(vectors), -1)
-    place_of[known] = np.arange(len(known))
-    found: list[Example | None] = [None] * len(starts)
-    for space in scorer.spaces(starts) if len(known) else ():
-        points = _projected(space, vectors, known)
-        own = [place_of[pool.own(starts[row])] for row in space.rows]
-        places, heights = choose(space, points, [one[one >= 0] for one in own], sign)
+    """Return each example with the reply that is chosen in its space."""
+    known, spaces = _spaces(pool, scorer, examples)
+    number = np.full(len(pool.texts), -1)
+    number[known] = np.arange(len(known))
+    best: list[Example | None] = [None] * len(examples)
+    for space, points in spaces:
+        fitting = [number[pool.fitting(examples[row])] for row in space.rows]
+        forbidden = [places[places >= 0] for places in fitting]
+        places, heights = choose(space, points, forbidden, sign)
         for row, place, height in zip(space.rows.tolist(), known[places].tolist(), heights, strict=True):
             if np.isfinite(height):
-                found[row] = replace(starts[row], response=pool.texts[place])
-    return found
+                best[row] = replace(examples[row], response=pool.texts[place])
+    return best
 
 
-def _projected(space: Space, vectors: NDArray[np.float32], known: IntArray) -> FloatArray:
-    """[P, K] the known vectors of the pool as the head sees them, a block at a time."""
-    parts = [
-        space.project(vectors[known[part]].astype(np.float64))
-        for part in blocks(len(known), vectors.shape[1], _AT_ONCE)
-    ]
-    return np.concatenate(parts)
-
-
-def _brute(space: Space, points: FloatArray, own: list[IntArray], sign: int) -> tuple[IntArray, FloatArray]:
-    """The best of all."""
+def _best_of_all(space: Space, points: FloatArray, forbidden: list[IntArray], sign: int) -> tuple[IntArray, FloatArray]:
+    """Choose the best of all points; a `Choice`."""
     n = len(space.rows)
-    best, height = np.zeros(n, dtype=np.int64), np.full(n, -np.inf)
-    for part in blocks(len(points), n, _AT_ONCE):
+    best, heights = np.zeros(n, dtype=np.int64), np.full(n, -np.inf)
+    for part in blocks(len(points), n, _SCORES_AT_ONCE):
         scores = sign * space.scores(points[part])
-        for row, places in enumerate(own):
-            inside = places[(places >= part.start) & (places < part.stop)]
-            scores[row, inside - part.start] = np.nan
+        for row, places in enumerate(forbidden):
+            scores[row, places[(places >= part.start) & (places < part.stop)] - part.start] = np.nan
         scores[np.isnan(scores)] = -np.inf
         top = scores.argmax(axis=1)
-        here = scores[np.arange(n), top]
-        better = here > height
-        best[better], height[better] = top[better] + part.start, here[better]
-    return best, height
+        height = scores[np.arange(n), top]
+        better = height > heights
+        best[better], heights[better] = top[better] + part.start, height[better]
+    return best, heights
 
 
 def _nearest_best(
-    index: Callable[[FloatArray], Index],
-    reached: FloatArray,
-    space: Space,
-    points: FloatArray,
-    own: list[IntArray],
-    sign: int,
+    reached: FloatArray, space: Space, points: FloatArray, forbidden: list[IntArray], sign: int
 ) -> tuple[IntArray, FloatArray]:
-    """The best of those nearest to where the gradient led."""
+    """Choose the best of the points nearest to the vectors [N, D] that the gradient reached; a `Choice`."""
+    from sklearn.neighbors import NearestNeighbors
+
     n = len(space.rows)
-    best, height = np.zeros(n, dtype=np.int64), np.full(n, -np.inf)
+    best, heights = np.zeros(n, dtype=np.int64), np.full(n, -np.inf)
     queries = space.project(reached[space.rows])
-    asked = np.flatnonzero(np.isfinite(queries).all(axis=1))
-    nearest = index(points)(queries[asked], NEIGHBOURS)
-    for row, places in zip(asked.tolist(), nearest, strict=True):
+    rows = np.flatnonzero(np.isfinite(queries).all(axis=1))
+    index = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(points)), algorithm="brute").fit(points)
+    nearest = index.kneighbors(queries[rows], return_distance=False) if len(rows) else []
+    for row, places in zip(rows.tolist(), nearest, strict=True):
         scores = sign * space.scores(points[places], np.array([row]))[0]
-        scores[np.isnan(scores) | np.isin(places, own[row])] = -np.inf
+        scores[np.isnan(scores) | np.isin(places, forbidden[row])] = -np.inf
         top = int(scores.argmax())
-        best[row], height[row] = places[top], scores[top]
-    return best, height
+        best[row], heights[row] = places[top], scores[top]
+    return best, heights
 
 
-def _best_drawn(
-    pool: Pool, starts: Sequence[Example], generators: Sequence[np.random.Generator], target: Target
-) -> list[Example | None]:
-    """The best of `DRAWN` replies each, by asking."""
-    drawn = [
-        np.setdiff1d(rng.choice(len(pool.texts), min(DRAWN, len(pool.texts)), replace=False), pool.own(one))
-        for one, rng in zip(starts, generators, strict=True)
-    ]
-    asked = [
-        replace(one, response=pool.texts[at]) for one, own in zip(starts, drawn, strict=True) for at in own.tolist()
-    ]
-    scores, found, begin = target.ask(asked), list[Example | None](), 0
-    for own in drawn:
-        mine = scores[begin : begin + len(own)]
-        found.append(asked[begin + int(mine.argmax())] if np.isfinite(mine).any() else None)
-        begin += len(own)
-    return found
+def _means_over_halves(
+    pool: Pool, scorer: Differentiable, examples: Sequence[Example], halves: IntArray, sign: int
+) -> tuple[IntArray, FloatArray]:
+    """Return the places of the replies of the pool with a vector, and [2, P] their mean score on each half."""
+    known, spaces = _spaces(pool, scorer, examples)
+    sums, counts = np.zeros((2, len(known))), np.zeros((2, 1))
+    for space, points in spaces:
+        usable = np.flatnonzero(np.isfinite(space.scores(points[:1])[:, 0]))
+        half_of = halves[space.rows[usable]]
+        for part in blocks(len(points), max(len(usable), 1), _SCORES_AT_ONCE):
+            scores = sign * space.scores(points[part], usable)
+            for half in (0, 1):
+                sums[half, part] += scores[half_of == half].sum(axis=0)
+        counts += np.bincount(half_of, minlength=2)[:, None]
+    return known, sums / np.maximum(counts, 1)

@@ -1,56 +1,55 @@
-"""`audit`: how a battery of attacks on the replies of a file fools a scorer.
+"""`audit`: how often attacks on the replies of a file fool a scorer.
 
-All attacks are made first and then scored together: the scorer sees few large calls, and a reply that several attacks
-lead to is scored once. Shapes: N originals, K candidates of an attack.
+All attacks are made first and then scored together: the scorer gets few large calls, and equal replies are scored once.
+Shapes: N originals.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rejoinder.auditing.attack import BAD, Attack, Transformation
-from rejoinder.auditing.battery import VERSION
+from rejoinder.auditing.attack import FAILED, VERSION, Attack, Target, Task, available, score_bisecting, select
 from rejoinder.auditing.bias import biases
-from rejoinder.auditing.fooling import Attacked, Measured, estimates_of, fooled, gains
+from rejoinder.auditing.fooling import Measured, estimates_of, line_record
 from rejoinder.auditing.geometry import breadth, cones
-from rejoinder.auditing.layout import attack_case, audit_results
-from rejoinder.auditing.making import chosen, equipped, made
-from rejoinder.auditing.originals import Originals, originals_of
-from rejoinder.auditing.pool import pool_of
-from rejoinder.auditing.scoring import FAILED, Scored, scored, scored_groups
-from rejoinder.auditing.search import Target
+from rejoinder.auditing.layout import SHARE, attack_case, audit_results
+from rejoinder.auditing.pool import Pool, pool_attacks
+from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.read import examples_of
 from rejoinder.data.shared_ids import refuse_again
 from rejoinder.errors import DataError, UsageError
 from rejoinder.estimates import Estimate, Verdict
 from rejoinder.example import Example, Given
+from rejoinder.perturbations import Corpus, Goal
+from rejoinder.perturbations.perturbation import Rng
 from rejoinder.report.layout import Case
 from rejoinder.report.results import About, Results
-from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, ignore
+from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, ignore
+from rejoinder.scorer import run as run_scorer
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, load_scorers
-from rejoinder.scoring.domain import out_of_domain
+from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.unscored import nothing_scored, unread
 from rejoinder.stats.resamples import BoolArray, IntArray, Sampling, number_of
 
 ALLOWED = 0.1
-"""The share of replies that may fool a scorer that holds, unless a gate says another."""
+"""The share of replies that may fool a scorer that holds, without a gate."""
 LIMIT = 500
 _WORST = 3
-_NO_SCORE = "no score"
 
 
 def audit(
     examples: Given,
     scorer: ScorerLike = DEFAULT,
     *,
-    families: Sequence[str | Attack | Transformation] | None = None,
+    families: Sequence[str | Attack | Callable[[Example, Rng], Example | None]] | None = None,
     limit: int = LIMIT,
     fail_over: float | None = None,
     seed: int = 0,
@@ -61,253 +60,298 @@ def audit(
 ) -> Results:
     """Return which attacks fool a scorer, and on what share of the replies.
 
-    Each attack changes a reply, and says what an ideal scorer would do: score the new reply lower, not lower, or the
-    same (`rejoinder.auditing.attack`). See `rejoinder.auditing.fooling` for when a scorer is fooled, and
-    `rejoinder.auditing.originals` for which replies are attacked. The human ratings of a reply are removed from a bad
-    reply made of it; a harmless change keeps them.
+    An attack changes a reply and states how an ideal scorer reacts: with a lower score, no lower score or the same one.
+    See `rejoinder.auditing.fooling` for when a scorer is fooled, and `select_originals` for which replies are attacked.
+    A bad reply loses the human ratings of the reply that it was made from; a harmless change keeps them.
 
     Args:
         examples: replies in any form that `examples_of` takes. Rated replies tell the most, because a bad reply is then
             compared with one that people rated good.
-        scorer: a name, a judge's folder, a scorer object or a function. It must score replies that it never saw.
+        scorer: a name, a judge's folder, a scorer object or a function. It must score new replies.
         families: names of attacks, attacks, or functions `f(example, rng)` that return the attacked example or None;
-            None takes the whole battery.
+            all attacks by default.
         limit: the most replies that are attacked, drawn by the seed.
         fail_over: a gate: the largest share of replies that may fool the scorer, from 0 to 1. Without a gate, verdicts
             allow .1.
         seed: decides what is drawn, 0 or more.
-        vectors: file of word vectors for scorers that need them; None takes the bundled ones.
-        pool: replies, or a file of them (see `read_replies`), among which three more attacks search for the one that
-            scores highest: by the gradient of the judge (`white-box`), by brute force (`pool-best`), and for all
+        vectors: file of word vectors for scorers that need them; the bundled ones by default.
+        pool: replies, or a file of them (see `read_replies`), for three more attacks that look for the reply with the
+            highest score: by the gradient of the judge (`white-box`), by brute force (`pool-best`), and for all
             contexts together (`pool-fixed`).
         progress: called during scoring with the number of finished replies.
         expect: called before that with the number of replies to come.
 
     Raises:
-        DataError: no example has a reply; an id is given twice.
+        DataError: no example has a reply; two examples have one id.
         NothingScored: the scorer cannot score a single reply.
         UsageError: there is no such attack, or two have one name; a number is out of range; the scorer reads a column,
             which has no scores for other replies.
     """
     sampling = Sampling.checked(0, seed)
     allowed = ALLOWED if fail_over is None else fail_over
-    require_range(limit, allowed)
-    attacks = chosen(families, pool_of(pool))
-    if columns_of(scorer):
-        problem = f"{scorer} is a column of the lines and has no scores for other replies"
-        raise UsageError(f"{problem}. Name the scorer that made it")
-    originals = _originals(examples, limit, sampling)
+    _require(scorer, limit, allowed)
+    attacks = select(families, {} if pool is None else pool_attacks(Pool.of(pool)))
+    originals = select_originals(examples, limit, sampling)
     ((name, loaded),) = load_scorers([scorer], vectors=vectors).items()
     expect(len(originals.examples))
-    before = scored(loaded, originals.examples, progress)
-    if not before.known.any():
-        problem = f"{name}: none of {len(originals.examples)} replies has a score; {before.most_frequent}"
-        raise nothing_scored(problem, unread(originals.examples))
-    run = _Run(name, loaded, originals, before, allowed, sampling)
-    usable, tools, left_out = equipped(attacks, name, loaded)
-    attacked = [made(attack, originals, sampling, Target(loaded, run.sign, progress)) for attack in usable]
-    groups = [[example for example in examples_of_attack if example] for examples_of_attack in attacked]
+    audited = _Audited(name, loaded, originals, run_scorer(loaded, originals.examples, progress=progress), allowed)
+    usable, tools, left_out = available(attacks, name, loaded)
+    target = Target(loaded, audited.sign, progress, expect)
+    made = [make(attack, originals, sampling, target) for attack in usable]
+    groups = [[example for example in attacked if example] for attacked in made]
     expect(sum(map(len, groups)))
-    for attack, candidates, scores in zip(usable, attacked, scored_groups(loaded, groups, progress), strict=True):
-        run.add(attack, candidates, scores)
+    for attack, attacked, scores in zip(usable, made, _score_groups(loaded, groups, progress), strict=True):
+        audited.add(attack, attacked, scores)
     about = About(
-        data=run.attacks,
-        scorers={
-            name: {
-                "kind": loaded.card.kind,
-                "asked": True,
-                "signature": {**before.signature.fields, "attacks": VERSION, **tools, "seed": sampling.seed},
-                "warnings": dict(before.warnings),
-                "fitted": fitted_on([scorer], [example.dataset for example in originals.examples]).get(name, []),
-                "out_of_domain": run.outside,
-                "facts": facts_warning({name: loaded}),
-                "mean": float(before.values[before.known].mean()),
-                "spread": run.spread,
-                "directed": loaded.card.higher_is_better is not None,
-            }
-        },
+        data=audited.facts,
+        scorers={name: audited.about(scorer, {"attacks": VERSION, **tools, "seed": sampling.seed})},
         options={"allowed": allowed, "limit": limit, "seed": sampling.seed, "left_out": left_out},
-        counts=run.counts(),
+        counts={**originals.counts, "unscored": int((~audited.before.scored).sum())},
     )
-    lines = (line.to_record(name) for line in run.lines)
-    return audit_results(name, run.estimates(), run.cases, about, lines, gate=fail_over is not None)
+    lines = (line_record(name, *line) for line in audited.lines)
+    return audit_results(name, audited.estimates(sampling), audited.cases, about, lines, gate=fail_over is not None)
 
 
-def _originals(examples: Given, limit: int, sampling: Sampling) -> Originals:
-    """Return the replies to attack, at least one.
-
-    Raises:
-        DataError: there is none.
-    """
-    lines = examples_of(examples)
-    refuse_again(lines)
-    originals = originals_of(lines, limit, sampling)
-    if not originals.examples:
-        raise DataError("no example has a reply", "Give lines with a response")
-    return originals
-
-
-def require_range(limit: Any, allowed: Any) -> None:
-    """Raise `UsageError` if a number is out of range."""
+def _require(scorer: ScorerLike, limit: Any, allowed: Any) -> None:
+    """Raise `UsageError` if a number is out of range, or the scorer cannot score other replies."""
     if not isinstance(limit, int) or limit < 1:
         raise UsageError(f"limit is {limit!r}, expected a whole number, 1 or more")
     if not isinstance(allowed, (int, float)) or not 0 <= allowed < 1:
         raise UsageError(f"the share that is allowed is {allowed!r}, expected a number from 0 to under 1")
+    if columns_of(scorer):
+        problem = f"{scorer} is a column of the lines and has no scores for other replies"
+        raise UsageError(f"{problem}. Name the scorer that made it")
+
+
+# the originals and the attacked replies
+
+
+@dataclass(frozen=True, slots=True)
+class Originals:
+    """The N replies that are attacked, whether bad replies are compared with each, and the context of each, from 0."""
+
+    corpus: Corpus
+    good: BoolArray
+    clusters: IntArray
+    counts: dict[str, int]
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """The N examples."""
+        return self.corpus.examples
+
+
+def select_originals(given: Given, limit: int, sampling: Sampling) -> Originals:
+    """Return at most `limit` of the examples with a response, drawn by the seed, in the order of the input.
+
+    A bad reply that scores higher than another bad reply fools no scorer, so attacks of that goal change good replies
+    only: rated ones in the upper half both of their data set and of its scale, if there is one. Without a rating, the
+    first of several references, written by a person, replaces the response; other unrated responses count as good.
+
+    Raises:
+        DataError: no example has a response.
+    """
+    examples = examples_of(given)
+    refuse_again(examples)
+    replied = [example for example in examples if not example.unanswered]
+    if not replied:
+        raise DataError("no example has a reply", "Give lines with a response")
+    drawn = replied
+    if len(replied) > limit:
+        rng = sampling.generator([len(replied), limit], "audited lines")
+        drawn = [replied[row] for row in np.sort(rng.choice(len(replied), limit, replace=False))]
+    ratings: dict[str | None, list[float]] = {}
+    middles: dict[str | None, float] = {}
+    for example in replied:
+        if (rating := example.rating()) is not None:
+            ratings.setdefault(example.dataset, []).append(rating)
+        if (scale := example.scale()) is not None:
+            middles[example.dataset] = sum(scale) / 2
+    least = {name: max(float(np.median(values)), middles.get(name, -np.inf)) for name, values in ratings.items()}
+    originals = [_with_reference_as_response(example) for example in drawn]
+    rated = [(example, rating) for example in originals if (rating := example.rating()) is not None]
+    good = [(rating := example.rating()) is None or rating >= least[example.dataset] for example in originals]
+    clusters = sorted_clusters(originals).numbers
+    counts = {
+        "replies": len(originals),
+        "lines": len(examples),
+        "rated": len(rated),
+        "scaled": sum(example.dataset in middles for example, _ in rated),
+        "references_as_replies": sum(new is not old for new, old in zip(originals, drawn, strict=True)),
+        "good": sum(good),
+        "contexts": number_of(clusters),
+        "empty": len(examples) - len(replied),
+    }
+    return Originals(Corpus(originals), np.array(good, dtype=np.bool_), clusters, counts)
+
+
+def _with_reference_as_response(example: Example) -> Example:
+    """Return the example; if it is unrated, with the first of several references as its response."""
+    if example.rating() is not None or len(example.references) < 2:
+        return example
+    return replace(example, response=example.references[0], references=example.references[1:])
+
+
+def make(attack: Attack, originals: Originals, sampling: Sampling, target: Target) -> list[Example | None]:
+    """Return [N] the attacked example of each original; None for those without one.
+
+    Random numbers depend on attack, context and response alone, so no attack changes another.
+    """
+    is_worse = attack.goal == Goal.WORSE
+    rows = np.flatnonzero(originals.good) if is_worse else np.arange(len(originals.examples))
+    examples = [originals.examples[row] for row in rows]
+    texts = ["\n".join((attack.name, *example.context, example.response)) for example in examples]
+    generators = [sampling.generator(text, "attack") for text in texts]
+    results: Sequence[Example | None]
+    if attack.search is None:
+        drawn = zip(examples, generators, strict=True)
+        results = [attack.apply(example, rng, originals.corpus) for example, rng in drawn]
+    elif examples:
+        if is_worse:  # people did not rate the bad reply
+            examples = [replace(example, ratings=(), quality={}) for example in examples]
+        task = Task(attack, examples, generators, originals.clusters[rows], originals.corpus)
+        results = attack.search(task, target)
+    else:
+        results = []
+    attacked: list[Example | None] = [None] * len(originals.examples)
+    for row, example, result in zip(rows.tolist(), examples, results, strict=True):
+        if result and (result.response, result.references) != (example.response, example.references):
+            attacked[row] = result
+    return attacked
+
+
+def _score_groups(scorer: Scorer, groups: Sequence[Sequence[Example]], progress: Advance) -> list[Scores]:
+    """Return the scores of each group of attacked examples, as far as the scorer can score them."""
+    examples = [example for group in groups for example in group]
+    try:
+        scores = run_scorer(scorer, examples, progress=progress)
+    except Exception:  # noqa: BLE001 - a scorer may raise anything on odd replies
+        return [score_bisecting(scorer, group, progress) for group in groups]
+    parts = []
+    for start, end in pairwise([0, *accumulate(map(len, groups))]):
+        reasons = {row - start: why for row, why in scores.reasons.items() if start <= row < end}
+        parts.append(Scores(scores.values[start:end], reasons))
+    return parts
+
+
+def _main_reason(scores: Scores) -> str:
+    """Return the most frequent reason for a missing score; "" without any."""
+    return next((reason for reason, _ in Counter(scores.reasons.values()).most_common(1)), "")
 
 
 @dataclass(slots=True)
-class _Run:
-    """The scorer with its scores of the originals, and what the attacks did so far.
+class _Audited:
+    """A scorer with its scores of the originals, and the results of its attacks so far.
 
-    Attributes:
-        name: of the scorer.
-        scorer: the scorer.
-        originals: the replies that are attacked.
-        before: their scores.
-        allowed: share of replies that may fool a scorer that holds.
-        sampling: the seed.
-        shares: estimates of the attacks so far.
-        attacks: facts about them, one mapping each.
-        cases: the replies that fooled the scorer most.
-        lines: every attacked reply.
+    `shares` are the estimates of the attacks, `lines` the arguments of `line_record` for every attacked reply.
+
+    Raises:
+        NothingScored: the scorer cannot score a single original.
     """
 
     name: str
     scorer: Scorer
     originals: Originals
-    before: Scored
+    before: Scores
     allowed: float
-    sampling: Sampling
     shares: list[Estimate] = field(default_factory=list)
-    attacks: list[dict[str, Any]] = field(default_factory=list)
+    facts: list[dict[str, Any]] = field(default_factory=list)
     cases: list[Case] = field(default_factory=list)
-    lines: list[Attacked] = field(default_factory=list)
+    lines: list[tuple[Attack, Example, Example, float, float, float]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not self.before.scored.any():
+            examples = self.originals.examples
+            problem = f"{self.name}: none of {len(examples)} replies has a score; {_main_reason(self.before)}"
+            raise nothing_scored(problem, unread(examples))
 
     @property
     def sign(self) -> int:
-        """-1 if a lower score is better."""
+        """-1 if a lower score is better, else 1."""
         return -1 if self.scorer.card.higher_is_better is False else 1
 
     @property
     def spread(self) -> float:
         """The standard deviation of the scores of the originals."""
-        return float(self.before.values[self.before.known].std())
+        return float(self.before.values[self.before.scored].std())
 
     @property
     def outside(self) -> str:
-        """Why the scorer cannot judge the original replies; "" if it can."""
-        return out_of_domain(self.name, self.scorer.card, self.before.share)
+        """The reason why the scorer cannot judge the original replies; "" if it can."""
+        return out_of_domain(self.name, self.scorer.card, domain_share(self.before, self.scorer))
 
-    def counts(self) -> dict[str, int]:
-        """Return how many replies there are of each kind."""
-        originals = self.originals
+    def about(self, given: ScorerLike, signature: dict[str, Any]) -> dict[str, Any]:
+        """Return the facts about the scorer; `signature` is added to that of its scores."""
+        datasets = [example.dataset for example in self.originals.examples]
         return {
-            "replies": len(originals.examples),
-            "lines": originals.given,
-            "rated": originals.rated,
-            "scaled": originals.scaled,
-            "references_as_replies": originals.human,
-            "good": int(originals.good.sum()),
-            "contexts": number_of(originals.clusters),
-            "empty": originals.empty,
-            "unscored": int((~self.before.known).sum()),
+            "kind": self.scorer.card.kind,
+            "asked": True,
+            "signature": {**self.before.signature.fields, **signature},
+            "warnings": dict(self.before.warning_counts),
+            "fitted_on": fitted_on([given], datasets).get(self.name, []),
+            "out_of_domain": self.outside,
+            "facts": facts_warning({self.name: self.scorer}),
+            "mean": float(self.before.values[self.before.scored].mean()),
+            "spread": self.spread,
+            "higher_is_better": self.scorer.card.higher_is_better,
         }
 
-    def estimates(self) -> list[Estimate]:
+    def estimates(self, sampling: Sampling) -> list[Estimate]:
         """Return the estimates of attacks, bias and geometry; no verdicts if the scorer cannot judge the replies."""
         examples, clusters, scores = self.originals.examples, self.originals.clusters, self.before.values
         shares = self.shares
         if self.outside:
             shares = [
-                replace(share, verdict=Verdict.OUT_OF_DOMAIN) if share.statistic == "share fooled" else share
-                for share in shares
+                replace(share, verdict=Verdict.OUT_OF_DOMAIN) if share.statistic == SHARE else share for share in shares
             ]
         return [
             *shares,
-            *biases(examples, scores, clusters, self.sampling, self.sign, scorer=self.name),
-            *cones(self.scorer, examples, clusters, self.sampling, scorer=self.name),
-            *breadth(self.scorer, examples, scores, clusters, self.sampling, scorer=self.name),
+            *biases(examples, scores, clusters, sampling, self.sign, scorer=self.name),
+            *cones(self.scorer, examples, clusters, sampling, scorer=self.name),
+            *breadth(self.scorer, examples, scores, clusters, sampling, scorer=self.name),
         ]
 
-    def add(self, attack: Attack, candidates: Sequence[Example | None], scores: Scored) -> None:
-        """Add what one attack did; `scores` are those of the `candidates` [K N] that are there."""
-        originals, clusters = self.originals, self.originals.clusters
-        n = len(originals.examples)
-        made_ones = np.array([example is not None for example in candidates], dtype=np.bool_).reshape(-1, n)
-        after = np.full(made_ones.shape, np.nan)
-        after[made_ones] = scores.values
-        best, rows = self._searched(attack, after, made_ones), np.arange(n)
-        values, attempted = after[best, rows], made_ones[best, rows]
-        aimed_at = originals.good if attack.goal == BAD else np.ones(n, dtype=np.bool_)
-        usable = np.flatnonzero(attempted & self.before.known & np.isfinite(values))
-        silent = _left(made_ones, scores)[best, rows] & attack.silence
-        declined = np.flatnonzero(attempted & self.before.known & silent)
-        measured = Measured(self.before.values[usable], values[usable], clusters[usable], clusters[declined])
-        picked = [candidates[int(choice) * n + int(row)] for choice, row in zip(best, rows, strict=True)]
-        failed = int(attempted.sum()) - len(usable) - len(declined)
-        why_failed = (scores.most_frequent or self.before.most_frequent or _NO_SCORE) if failed else ""
-        self.shares += estimates_of(
-            attack, measured, self.sign, self.spread, self.allowed, why_failed, scorer=self.name
-        )
-        texts = [example.response for row in usable if (example := picked[row])] if len(made_ones) > 1 else []
-        self.attacks.append(
+    def add(self, attack: Attack, attacked: Sequence[Example | None], scores: Scores) -> None:
+        """Add the results of an attack; `scores` are those of the M `attacked` [N] that are not None, in order."""
+        rows = [row for row, example in enumerate(attacked) if example]
+        pairs = [(self.originals.examples[row], example) for row, example in enumerate(attacked) if example]
+        before, after, clusters = self.before.values[rows], scores.values, self.originals.clusters[rows]  # [M]
+        usable = np.isfinite(before) & np.isfinite(after)
+        declined = np.zeros(len(rows), dtype=np.bool_)
+        if attack.silence_is_right:
+            declined[[row for row, reason in scores.reasons.items() if not reason.startswith(FAILED)]] = True
+            declined &= np.isfinite(before) & ~usable
+        measured = Measured(before[usable], after[usable], clusters[usable], clusters[declined])
+        failed = int((~usable & ~declined).sum())
+        why_failed = (_main_reason(scores) or _main_reason(self.before) or "no score") if failed else ""
+        labels = {"scorer": self.name}
+        self.shares += estimates_of(attack, measured, self.sign, self.spread, self.allowed, why_failed, **labels)
+        used = [pairs[place] for place in np.flatnonzero(usable).tolist()]
+        self.cases += self._worst(attack, measured, used)
+        targets = self.originals.counts["good"] if attack.goal == Goal.WORSE else len(attacked)
+        self.facts.append(
             {
                 "attack": attack.name,
-                "goal": attack.goal,
-                "about": attack.about,
-                "ideal": attack.ideal,
-                "source": attack.source,
-                "skipped": int((aimed_at & ~attempted).sum()),
-                "declined": len(declined),
+                **{name: getattr(attack, name) for name in ("goal", "about", "ideal", "source")},
+                "skipped": targets - len(rows),
+                "declined": int(declined.sum()),
                 "failed": failed,
                 "why_failed": why_failed,
-                "chosen": dict(Counter(texts)),
+                "chosen": dict(Counter(example.response for _, example in used)) if attack.fixed else {},
             }
         )
-        self.cases += self._worst(attack, measured, usable, [picked[row] for row in usable])
-        self._add_lines(attack, picked, values)
+        flags = Measured(before, after, clusters).fooled(attack.goal, self.sign, self.spread)
+        numbers = zip(before.tolist(), after.tolist(), np.where(usable, flags, np.nan).tolist(), strict=True)
+        self.lines += [(attack, *pair, *values) for pair, values in zip(pairs, numbers, strict=True)]
 
-    def _searched(self, attack: Attack, after: FloatArray, made_ones: BoolArray) -> IntArray:
-        """Return [N] the candidate of each original; a search sees only originals that have one."""
-        rows = np.flatnonzero(made_ones.any(axis=0))
-        best = np.zeros(after.shape[1], dtype=np.int64)
-        if len(rows):
-            best[rows] = attack.search(self.sign * after[:, rows], self.originals.clusters[rows])
-        return best
-
-    def _worst(
-        self, attack: Attack, measured: Measured, usable: IntArray, picked: Sequence[Example | None]
-    ) -> list[Case]:
-        """Return the replies that fooled the scorer most, each text once."""
-        gained = gains(attack.goal, measured, self.sign)
-        is_fooled = fooled(attack.goal, measured, self.sign, self.spread) > 0
+    def _worst(self, attack: Attack, measured: Measured, pairs: Sequence[tuple[Example, Example]]) -> list[Case]:
+        """Return the replies that fooled the scorer most, each original text once."""
+        fooled = measured.fooled(attack.goal, self.sign, self.spread) > 0
         cases: dict[str, Case] = {}
-        for row in np.argsort(-gained, kind="stable"):
-            original, attacked = self.originals.examples[usable[row]], picked[row]
-            if len(cases) == _WORST or not is_fooled[row] or attacked is None:
+        for row in np.argsort(-measured.gains(attack.goal, self.sign), kind="stable").tolist():
+            if len(cases) == _WORST or not fooled[row]:
                 break
+            original, attacked = pairs[row]
             case = attack_case(attack, original, attacked, float(measured.before[row]), float(measured.after[row]))
             cases.setdefault(original.response, case)
         return [*cases.values()]
-
-    def _add_lines(self, attack: Attack, picked: Sequence[Example | None], values: FloatArray) -> None:
-        """Add each attacked reply with its score [N]."""
-        before = self.before.values
-        flags = fooled(attack.goal, Measured(before, values, self.originals.clusters), self.sign, self.spread)
-        flags = np.where(np.isfinite(before) & np.isfinite(values), flags, np.nan)
-        self.lines += [
-            Attacked(
-                attack.name, attack.goal, original, attacked, float(before[row]), float(values[row]), float(flags[row])
-            )
-            for row, (original, attacked) in enumerate(zip(self.originals.examples, picked, strict=True))
-            if attacked is not None
-        ]
-
-
-def _left(made_ones: BoolArray, scores: Scored) -> BoolArray:
-    """Return [K N] whether an attacked reply was left without a score, and not because the scorer failed."""
-    left = np.zeros(made_ones.shape, dtype=np.bool_)
-    left[made_ones] = [
-        not why.startswith(FAILED) if (why := scores.reasons.get(row)) else False for row in range(len(scores.values))
-    ]
-    return left

@@ -44,8 +44,8 @@ Out = Annotated[
     typer.Option(
         "-o",
         "--out",
-        help="Write the results as .html, .md, .tex, .csv or .json, the attacked replies with their scores as .jsonl; "
-        "repeat for more.",
+        help="Where to: the results as .html, .md, .tex, .csv or .json, the attacked replies with their scores as "
+        ".jsonl; repeat for more.",
         metavar="FILE",
     ),
     Writes(),

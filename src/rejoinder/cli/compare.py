@@ -43,7 +43,8 @@ Out = Annotated[
     typer.Option(
         "-o",
         "--out",
-        help="Write a report (.html, .md, .tex), the results (.csv, .json) or every pair (.jsonl); repeat for more.",
+        help="Where to: a report (.html, .md, .tex), the results (.csv, .json) or every pair (.jsonl); repeat "
+        "for more.",
         metavar="FILE",
     ),
     Writes(),
@@ -78,7 +79,9 @@ MinScored = Annotated[
         show_default=False,
     ),
 ]
-Resamples = Annotated[int, typer.Option(min=100, help="Resamples for each interval, and permutations for each p.")]
+Resamples = Annotated[
+    int, typer.Option(min=100, help="Resamples of contexts for each interval; permutations for each p.")
+]
 
 
 def command(

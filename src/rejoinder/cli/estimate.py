@@ -39,7 +39,7 @@ Judge = Annotated[
     typer.Option(
         "-s",
         "--scorer",
-        help="A scorer, a judge's folder, column:KEY, command:PROGRAM or openai:URL#MODEL; on any scale. "
+        help="A scorer, the folder of a judge, column:KEY, command:PROGRAM or openai:URL#MODEL; on any scale. "
         "Default: rejoinder, the bundled judge.",
         metavar="NAME",
         show_default=False,
@@ -51,7 +51,7 @@ Out = Annotated[
     typer.Option(
         "-o",
         "--out",
-        help="Write the results as .html, .md, .tex, .csv or .json; repeat for more.",
+        help="Where to: the results as .html, .md, .tex, .csv or .json; repeat for more.",
         metavar="FILE",
     ),
     Writes(),

@@ -14,7 +14,7 @@ def command(as_json: AsJson = False) -> None:
 
     What each needs stands beside it. A folder that `rejoinder train` or `rejoinder pretrain` made is a name too.
     """
-    from rejoinder.auditing.listing import listing
+    from rejoinder.auditing.attack import listing
     from rejoinder.scoring.cards import card_record, cards_table, kinds_table
     from rejoinder.scoring.catalog import cards
 

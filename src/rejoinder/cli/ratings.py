@@ -68,7 +68,7 @@ Scorers = Annotated[
     typer.Option(
         "-s",
         "--scorer",
-        help="A scorer, a judge's folder, column:KEY, command:PROGRAM or openai:URL#MODEL; repeat for more. "
+        help="A scorer, the folder of a judge, column:KEY, command:PROGRAM or openai:URL#MODEL; repeat for more. "
         "Tests whether it can replace a rater.",
         metavar="NAME",
     ),
@@ -79,12 +79,12 @@ Out = Annotated[
     typer.Option(
         "-o",
         "--out",
-        help="Output file: a report as .html, .md, .tex, .csv or .json, the rated lines as .jsonl; repeat for more.",
+        help="Where to: a report as .html, .md, .tex, .csv or .json, the rated lines as .jsonl; repeat for more.",
         metavar="FILE",
     ),
     Writes(),
 ]
-Dimension = Annotated[str, typer.Option(help="Name of the ratings.")]
+Dimension = Annotated[str, typer.Option(help="Which ratings.")]
 AggregateFlag = Annotated[Aggregate, typer.Option("--aggregate", help="How the ratings of a line become one.")]
 Surest = Annotated[
     float,
@@ -108,7 +108,7 @@ Epsilon = Annotated[
         help="How much better than a scorer a rater must be: 0.2 for experts, 0.15 for trained raters, 0.1 for crowds.",
     ),
 ]
-Resamples = Annotated[int, typer.Option(min=100, help="Resamples of contexts behind each interval.")]
+Resamples = Annotated[int, typer.Option(min=100, help="Resamples of contexts for each interval.")]
 
 
 def command(

@@ -32,7 +32,7 @@ Chooser = Annotated[
     typer.Option(
         "-s",
         "--scorer",
-        help="A scorer, a judge's folder, column:KEY, command:PROGRAM or openai:URL#MODEL; it chooses. "
+        help="A scorer, the folder of a judge, column:KEY, command:PROGRAM or openai:URL#MODEL; it chooses. "
         "Default: rejoinder, the bundled judge.",
         metavar="NAME",
         show_default=False,

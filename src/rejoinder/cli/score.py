@@ -77,7 +77,9 @@ AsFormat = Annotated[
 ]
 By = Annotated[
     list[str] | None,
-    typer.Option("--by", help="A column to show mean scores by in the report; repeat for more.", metavar="KEY"),
+    typer.Option(
+        "--by", help="A key of the lines: the report shows mean scores by it; repeat for more.", metavar="KEY"
+    ),
 ]
 Scale = Annotated[
     str | None,
@@ -163,9 +165,7 @@ def command(
         progress("scoring", streaming=streaming) as advance,
         workers(count, ray) as pool,
     ):
-        reading = how(
-            columns, input_format, turns, [*(scorers or []), *(f"column:{key}" for key in by or [])], scale=scale
-        )
+        reading = how(columns, input_format, turns, scorers, scale=scale)
         reading["rows"] = any(_is_table(path, as_format) for path in outs or [Path("-")])
         lines = score_lines(
             _read(files, parts, level, report_error, reading),
@@ -216,7 +216,7 @@ def _require_outputs(files: list[str], outs: list[Path], as_format: Format | Non
             try:
                 format_of(path)
             except UsageError as error:
-                raise UsageError(f"{error}; .html is a report") from error
+                raise UsageError(f"{error}, .html") from error
 
 
 def _tell_summary(summaries: Mapping[str, Summary], table: str, *, streaming: bool) -> None:
@@ -309,7 +309,7 @@ def _written(
 
 
 def _require_better(older: list[Path], summaries: list[Summary]) -> None:
-    """Raise where lines without a single score would replace older files."""
+    """Raise if lines without a single score would replace older files."""
     from rejoinder.errors import NothingScored
     from rejoinder.scoring.scoring import require_some
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -16,7 +16,6 @@ from rejoinder.cli.common import (
     OnError,
     OnErrorFlag,
     Seed,
-    State,
     present,
     progress,
     reporting,
@@ -33,9 +32,7 @@ from rejoinder.cli.train_options import (
     Normalised,
     OverSample,
     OwnVectors,
-    Preset,
     Recipe,
-    References,
     Repeated,
     Several,
     StateOf,
@@ -44,21 +41,6 @@ from rejoinder.cli.train_options import (
     Weight,
 )
 from rejoinder.judges import LEARNERS, READS
-
-if TYPE_CHECKING:
-    from rejoinder.judges.learner import Choices
-
-# The options of a fit, as learners call them.
-FITTING = (
-    "components",
-    "normalise",
-    "oversample",
-    "penalty",
-    "penalty_weight",
-    "learning_rate",
-    "epochs",
-    "batch_size",
-)
 
 
 def _one_of_the_table(kind: str) -> str:
@@ -134,11 +116,27 @@ def command(
     from rejoinder.data.read import read
     from rejoinder.data.scales import in_words
     from rejoinder.judges import load_learner
+    from rejoinder.judges.learner import Choices
 
     _check_places(out, held_out, force)
     require_places(None, figures)
-    fitting = (components, normalise, over_sample, penalty, penalty_weight, step, epochs, batch)
-    learner = load_learner(kind, _request(encoder, view, state, vectors, references, preset, fitting))
+    options: dict[str, Any] = {
+        "components": components,
+        "normalise": normalise,
+        "oversample": over_sample,
+        "penalty": penalty,
+    }
+    options |= {"penalty_weight": penalty_weight, "learning_rate": step, "epochs": epochs, "batch_size": batch}
+    choices = Choices(
+        encoder=encoder,
+        views=tuple(view or ()),
+        state=state and state.value,
+        vectors=vectors,
+        references=references and references.value,
+        preset=preset and preset.value,
+        options=_options(options),
+    )
+    learner = load_learner(kind, choices)
     with reporting(on_error) as report_error:
         lines = read(*files, on_error=report_error, **how(columns, input_format, turns, scale=scale))
         examples = list(on_scale(lines, scale, report_error))
@@ -154,38 +152,16 @@ def command(
     )
 
 
-def _request(
-    encoder: str | None,
-    views: Sequence[str] | None,
-    state: State | None,
-    vectors: Path | None,
-    references: References | None,
-    preset: Preset | None,
-    fitting: Sequence[Any],
-) -> Choices:
-    """Return the choices of the user; `fitting` are the values of the flags that `FITTING` names."""
-    from rejoinder.judges.learner import Choices
-
-    return Choices(
-        encoder=encoder,
-        views=tuple(views or ()),
-        state=state and state.value,
-        vectors=vectors,
-        references=references and references.value,
-        preset=preset and preset.value,
-        options=_options(dict(zip(FITTING, fitting, strict=True))),
-    )
-
-
 def _options(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of the fit that flags set."""
     from rejoinder.errors import UsageError
 
     given = {name: getattr(value, "value", value) for name, value in asked.items() if value is not None}
-    if (found := given.get("components")) is not None:
-        if found != "all" and not (found.isdecimal() and found.isascii()):
-            raise UsageError(f"--components is {found!r}, expected a number or all")
-        given["components"] = None if found == "all" else int(found)
+    components = given.get("components", "all")
+    if components != "all" and not (components.isdecimal() and components.isascii()):
+        raise UsageError(f"--components is {components!r}, expected a number or all")
+    if "components" in given:
+        given["components"] = None if components == "all" else int(components)
     if given.get("oversample") == OverSample.NONE.value:
         given["oversample"] = None
     return given

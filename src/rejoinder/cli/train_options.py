@@ -11,44 +11,11 @@ import typer
 from rejoinder.cli.common import State
 from rejoinder.cli.places import Reads, in_encoder, in_view
 
-
-class References(StrEnum):
-    """How to score against several references."""
-
-    MEAN = "mean"
-    BEST = "best"
-
-
-class Penalty(StrEnum):
-    """Norms of the matrices."""
-
-    FROBENIUS = "frobenius"
-    L2_SQUARED = "l2_squared"
-    L1 = "l1"
-
-
-class OverSample(StrEnum):
-    """Ways to repeat training lines."""
-
-    WORDS = "words"
-    RELEASE = "release"
-    NONE = "none"
-
-
-class Normalise(StrEnum):
-    """What happens to vectors before anything else."""
-
-    L2 = "l2"
-    NONE = "none"
-
-
-class Preset(StrEnum):
-    """Recipes of papers."""
-
-    LOWE2017 = "lowe2017"
-    DERIU2019 = "deriu2019"
-
-
+References = StrEnum("References", "MEAN BEST")
+Penalty = StrEnum("Penalty", "FROBENIUS L2_SQUARED L1")
+OverSample = StrEnum("OverSample", "WORDS RELEASE NONE")
+Normalise = StrEnum("Normalise", "L2 NONE")
+Preset = StrEnum("Preset", "LOWE2017 DERIU2019")
 _READING, _FITTING = "What it reads", "How it is fitted (what is left out: the judge's own recipe, or the preset's)"
 Encoder = Annotated[
     str | None,
@@ -118,8 +85,8 @@ Normalised = Annotated[
 Repeated = Annotated[
     OverSample | None,
     typer.Option(
-        help="Repeat training lines so that length predicts nothing: by words, or as the release does, which leaves out "
-        "responses of under 16 and over 135 characters. Default: none.",
+        help="Repeat training lines so that length predicts nothing: by words, or as the release does, which leaves "
+        "out responses of under 16 and over 135 characters. Default: none.",
         rich_help_panel=_FITTING,
     ),
 ]

@@ -17,10 +17,11 @@ from rejoinder.data.joins import Note
 from rejoinder.data.read import silent
 from rejoinder.errors import MissingAsset, MissingExtra, UsageError
 from rejoinder.example import Example
-from rejoinder.scoring.workers import Job, Lost, Workers, score_there
+from rejoinder.scoring.parts import Job, Lost, score_there
+from rejoinder.scoring.workers import Workers
 
 _REACH = 5.0  # seconds for a cluster to answer
-_WAIT = 20.0  # seconds until the user is told that no worker has begun
+_WAIT = 20.0  # seconds until a message that no worker has begun
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_USAGE_STATS_REPORT_URL": "http://127.0.0.1:9",  # Ray reports that its report is off
@@ -39,7 +40,7 @@ def ray_workers(address: str, *, note: Note = silent) -> Iterator[Workers]:
 
     Args:
         address: where the cluster is, as `ray.init` takes it: `HOST:PORT`, `auto`, `ray://HOST:PORT`.
-        note: is told that no core is free, and that a worker ended.
+        note: gets a message when no core is free, and when a worker ended.
 
     Raises:
         UsageError: the address is `local`.
@@ -67,7 +68,7 @@ class Cluster:
 
     Args:
         ray: the library, connected.
-        note: is told that no core is free.
+        note: gets a message when no core is free.
     """
 
     def __init__(self, ray: Any, note: Note = silent) -> None:

@@ -1,4 +1,4 @@
-"""What scorers cannot judge, counted, in words."""
+"""Warnings of scores, counted, in words."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 
 def noted(counts: Mapping[str, Mapping[str, int]], replies: int, whose: str = "") -> list[str]:
-    """One sentence a note: `12 of 300 replies are noted as "not English" (rejoinder)`; the most frequent first.
+    """Return a sentence for each warning, the most frequent first: `3 of 300 replies have the warning "code" (a)`.
 
     Args:
-        counts: by scorer, how many replies each note stands at.
-        replies: how many there are in all.
-        whose: what they are the replies of, behind the number ("of A").
+        counts: by scorer, the number of replies with each warning.
+        replies: the number of all replies.
+        whose: words behind the number, such as "of A".
     """
     scorers: dict[tuple[int, str], list[str]] = {}
     for scorer, notes in counts.items():
@@ -19,6 +19,6 @@ def noted(counts: Mapping[str, Mapping[str, int]], replies: int, whose: str = ""
             scorers.setdefault((count, note), []).append(scorer)
     of = f"{replies:,} replies {whose}".rstrip()
     return [
-        f'{count:,} of {of} {"is" if count == 1 else "are"} noted as "{note}" ({", ".join(names)})'
+        f'{count:,} of {of} {"has" if count == 1 else "have"} the warning "{note}" ({", ".join(names)})'
         for (count, note), names in sorted(scorers.items(), key=lambda item: (-item[0][0], item[0][1]))
     ]

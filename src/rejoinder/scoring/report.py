@@ -1,4 +1,4 @@
-"""The report of scored lines, made in one pass: mean scores, histograms, and the lowest lines with what moved them."""
+"""The report of scored lines, made in one pass: mean scores, histograms, and the lowest lines with explanations."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rejoinder.data.columns import ALIASES, field_of
 from rejoinder.data.values import under
 from rejoinder.estimates import Estimate
 from rejoinder.example import Example
@@ -47,10 +48,10 @@ class QuotedLine(NamedTuple):
     Attributes:
         example: the line.
         values: its scores, by scorer.
-        intervals: their intervals, where there are any.
+        intervals: their intervals, if the scorer gives some.
         warnings: what to know before you trust the scores.
         worst: the worst turns of a conversation, in words.
-        moved: what moved the scores, in words.
+        moved: the explanations of the scores, in words.
         groups: its value in each column that the report has means by.
     """
 
@@ -125,7 +126,7 @@ class ScoreReport:
 
     @property
     def lines(self) -> list[QuotedLine]:
-        """The lowest lines by the first scorer, the lowest first, with what moved their scores."""
+        """The lowest lines by the first scorer, the lowest first, with the explanations of their scores."""
         lines = [line for *_, line in sorted(self._lowest, key=lambda item: (-item[0], -item[1]))]
         moved: list[dict[str, str]] = [{} for _ in lines]
         for name, summary in self._summaries.items():
@@ -183,8 +184,8 @@ class ScoreReport:
 
     def _inside(self, estimate: Estimate) -> Estimate:
         """Return a mean with its interval inside the scale of its scorer."""
-        scale = _scale(self._summaries[estimate.scorer].scorer)
-        return estimate.between(*scale) if scale else estimate
+        low, high = _ends(self._summaries[estimate.scorer].scorer)
+        return estimate.between(-math.inf if low is None else low, math.inf if high is None else high)
 
     def _layout(self, estimates: Sequence[Estimate], over_time: Chart | None) -> Layout:
         lead, charts = self._summaries[self._lead], [*filter(None, map(self._histogram, self._summaries))]
@@ -243,7 +244,9 @@ class ScoreReport:
         periods = every[unit]
         if len({*periods.values()}) < 2:
             return None, []
-        means = [self._inside(replace(e, by=f"{key} by {unit}")) for e in self._means.estimates(f"{DATE}{key}", periods)]
+        means = [
+            self._inside(replace(e, by=f"{key} by {unit}")) for e in self._means.estimates(f"{DATE}{key}", periods)
+        ]
         caption = f"Mean score by {self._lead} for each {unit}; bands are 95 % intervals."
         led = [e for e in means if e.scorer == self._lead]
         chart = curve("over-time", led, xlabel=key, ylabel="mean score", caption=caption, x=date.fromisoformat)
@@ -284,18 +287,24 @@ _UNITS: Mapping[str, Callable[[date], date]] = {
 }
 
 
+def _ends(scorer: Scorer) -> tuple[float | None, float | None]:
+    """Return the lowest and the highest possible score; None for an end that does not exist."""
+    inner = scorer.scorer if isinstance(scorer, DialogueScorer) else scorer
+    return getattr(inner, "scale", None) or inner.card.range
+
+
 def _scale(scorer: Scorer) -> tuple[float, float] | None:
     """Return the ends of a scorer's scale; None if it has none."""
-    inner = scorer.scorer if isinstance(scorer, DialogueScorer) else scorer
-    low, high = getattr(inner, "scale", None) or inner.card.range
+    low, high = _ends(scorer)
     return None if low is None or high is None or not low < high else (float(low), float(high))
 
 
 def _group(example: Example, by: str) -> str:
-    """Return what a line has in a column, as text."""
+    """Return what a line has in a column, as text; a column that was read as a field has the value of the field."""
     value: Any = example.system if by == "system" else under(example.extra, by)
-    if value is None and by != "system":
-        value = getattr(example, by, None)
+    if value is None:
+        later = "system" if by.lower() in ALIASES["system"][1].split() else ""
+        value = getattr(example, field_of(by) or later, None)
     if value is None or value == "":
         return _NO_VALUE
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

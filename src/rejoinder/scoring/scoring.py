@@ -33,9 +33,10 @@ from rejoinder.scorer import (
     signature_of,
 )
 from rejoinder.scoring.explained import require_explained
+from rejoinder.scoring.parts import Asked, Scoring, in_parts
 from rejoinder.scoring.unscored import nothing_scored, unread
 from rejoinder.scoring.withholding import INSTEAD, OutOfDomain, require_choice, withhold
-from rejoinder.scoring.workers import Asked, Scoring, Workers, in_parts
+from rejoinder.scoring.workers import Workers
 
 
 @dataclass
@@ -94,7 +95,7 @@ class Summary:
 
     @property
     def mean(self) -> float:
-        """The mean score; NaN where nothing was scored."""
+        """The mean score; NaN without any."""
         return self.total / self.scored if self.scored else math.nan
 
     @property
@@ -120,7 +121,7 @@ class ScoredLine(NamedTuple):
         row: its position in the part.
         results: the scores of the part, by scorer.
         signatures: of the scorers.
-        explained: what moved the scores, by scorer, where that was asked for.
+        explained: the explanations of the scores, by scorer, if they were asked for.
     """
 
     example: Example
@@ -243,10 +244,10 @@ def score_stream(
 
     Args:
         examples: any iterable; 512 of them are in memory at a time. Scores that they carry from an earlier run stay,
-            but for those that are given anew.
+            but for those of the same scorers.
         summaries: one fresh `Summary` for each scorer, by the name that it has in the records; filled as the stream is
             read.
-        explain: whether records say what moved each score, of the scorers that explain them.
+        explain: whether records hold explanations, of the scorers that give them.
         out_of_domain: `withhold` leaves out scores of replies that a scorer cannot judge, with the reason
             `out of domain`; `keep` writes them. Their warnings are there either way.
         advance: called with the number of lines of each part when it is done.
@@ -264,7 +265,7 @@ def score_stream(
 
 
 def require_some(summaries: Sequence[Summary]) -> None:
-    """Raise where there were lines and not one scorer could score a single one of them.
+    """Raise if there were lines and no scorer could score a single one of them.
 
     Raises:
         NothingScored: with the most frequent reasons.
@@ -289,7 +290,7 @@ def _without_details(row: Mapping[str, Any], scorers: Iterable[str]) -> Mapping[
 def _with_row(row: Mapping[str, Any], added: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row of a table as it was read, with what scoring adds behind it.
 
-    A column that an earlier run added is written anew. A column of the user's own that has such a name stays, and what
+    A column that an earlier run added is written again. A column of the user's own that has such a name stays, and what
     scoring adds goes under `rejoinder_NAME`.
     """
     scored_before = {"unscored", "signatures"} <= row.keys()

@@ -62,7 +62,7 @@ class Means:
 
     @property
     def by_context(self) -> bool:
-        """Whether contexts are told apart."""
+        """Whether sums are kept for each context."""
         return self._contexts is not None
 
     def groups_of(self, by: str) -> set[str]:

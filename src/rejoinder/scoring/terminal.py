@@ -24,7 +24,7 @@ _LONGEST, _REASONS, _WORST = 48, 3, 3
 def lines_table(records: Iterable[Mapping[str, Any]], scorers: Sequence[str], width: int) -> str:
     """Return the first twenty scored lines; the others are read and counted.
 
-    What moved their scores and their warnings have columns of their own, if there are any.
+    Explanations and warnings have columns of their own, if there are any.
     """
     stream = iter(records)
     shown = list(islice(stream, SHOWN))
@@ -117,7 +117,7 @@ def _warnings(by_scorer: Mapping[str, Sequence[str]], scorers: Sequence[str]) ->
 
 
 def _moved(record: Mapping[str, Any], scorer: str) -> str:
-    """Return what moved a score most, in words; "" if that was not asked for."""
+    """Return the explanation of a score, in words; "" if it was not asked for."""
     explained = record.get(EXPLAINED)
     return Explanation(**explained[scorer]).words if are_explained(explained) and scorer in explained else ""
 

@@ -7,50 +7,32 @@ Results come in the order of the input, and few parts are in memory at a time.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
-import socket
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain, islice
-from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from rejoinder.data.joins import Note
 from rejoinder.data.read import silent
-from rejoinder.encoders.threads import one_thread
-from rejoinder.errors import MissingAsset, RejoinderError, UsageError, WorkersLost
+from rejoinder.errors import UsageError, WorkersLost
 from rejoinder.example import Example
-from rejoinder.judges.answers import answering, is_judge
+from rejoinder.judges.answers import is_judge
 from rejoinder.llm import ENDPOINTS
-from rejoinder.scorer import (
-    Advance,
-    Explanation,
-    FloatArray,
-    Scorer,
-    ScorerLike,
-    Scores,
-    finish,
-    ignore,
-    run,
-    signature_of,
-)
-from rejoinder.scoring.catalog import PREFIXES, load_scorers
-from rejoinder.scoring.dialogue import DialogueScorer, of_dialogues
-from rejoinder.scoring.explained import explanations, is_explained
+from rejoinder.scorer import Advance, FloatArray, Scorer, Scores, finish, ignore, run, signature_of
+from rejoinder.scoring.catalog import PREFIXES
+from rejoinder.scoring.dialogue import DialogueScorer
+from rejoinder.scoring.parts import Asked as Asked
+from rejoinder.scoring.parts import Engine, Job, Lost, ScoredPart, Scoring, in_parts, score_part
+from rejoinder.scoring.parts import asked_of as asked_of
+from rejoinder.scoring.processes import ProcessPool
 
-PART = 512  # lines: a second or less of the bundled judge's work, under a megabyte of text
 AHEAD = 4  # parts for each worker that are read and not written yet
 ATTEMPTS = 3  # workers that a part may end
 MOST = 8  # processes, unless the user asks for more: each takes 160 MB with the bundled judge
@@ -58,119 +40,7 @@ PAYS = 0.5  # seconds for the first part; below that, reading and writing take m
 FOLLOWING = 3  # parts after it; for fewer, starting a process takes longer than scoring them here
 
 
-class ScoredPart(NamedTuple):
-    """Some examples with their scores.
-
-    Attributes:
-        examples: N examples.
-        scores: by scorer.
-        explained: [N] what moved each score, by scorer, where that was asked for.
-    """
-
-    examples: Sequence[Example]
-    scores: Mapping[str, Scores]
-    explained: Mapping[str, Sequence[Explanation | None]]
-
-
-Scoring = Callable[[Iterable[list[Example]]], Iterator[ScoredPart]]
-"""What scores parts of a stream, in their order."""
 Count = int | Literal["auto"]
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Which scorers to run, and how: all that another process needs to do the same.
-
-    Attributes:
-        names: what `load_scorer` takes; an object or a function has the name "" and is never sent.
-        vectors: file of word vectors.
-        scale: the lowest and highest rating that judges answer with.
-        level: `turn` scores replies, `dialogue` whole conversations, `rated` what each line says that it is.
-        explain: whether to explain the scores.
-    """
-
-    names: tuple[str, ...]
-    vectors: str | None = None
-    scale: tuple[float, float] | None = None
-    level: Literal["turn", "dialogue", "rated"] = "turn"
-    explain: bool = False
-
-    def load(self) -> Mapping[str, Scorer]:
-        """Return the scorers, by name.
-
-        Raises:
-            UsageError, MissingAsset, DataError: see `load_scorer`.
-        """
-        return self.of(load_scorers(self.names, vectors=self.vectors))
-
-    def of(self, scorers: Mapping[str, Scorer]) -> Mapping[str, Scorer]:
-        """Return the scorers as they are asked to answer.
-
-        Raises:
-            UsageError: a scale is asked for, and none of them predicts ratings.
-        """
-        if self.scale is not None:
-            scorers = answering(scorers, self.scale)
-        if self.level == "turn":
-            return scorers
-        return {name: of_dialogues(scorer, every=self.level == "dialogue") for name, scorer in scorers.items()}
-
-
-def asked_of(
-    scorers: Iterable[ScorerLike], vectors: str | Path | None = None, examples: Iterable[Example] = ()
-) -> Asked:
-    """Return what to ask for, to score these examples as each says that it is rated."""
-    names = (str(scorer) if isinstance(scorer, (str, Path)) else "" for scorer in scorers)
-    level: Literal["rated", "turn"] = "rated" if any(example.is_dialogue for example in examples) else "turn"
-    return Asked(tuple(names), None if vectors is None else str(vectors), level=level)
-
-
-@dataclass(frozen=True)
-class Job:
-    """What is sent to a worker, once.
-
-    Attributes:
-        asked: the scorers.
-        folder: where relative names of files start.
-        signatures: of the scorers here; a worker whose scorers have others is refused.
-    """
-
-    asked: Asked
-    folder: str
-    signatures: tuple[str, ...]
-
-
-class Engine(Protocol):
-    """The processes that score parts."""
-
-    @property
-    def size(self) -> int:
-        """How many processes there are."""
-        ...
-
-    def submit(self, job: Job, part: list[Example]) -> Any:
-        """Send a part, and return a ticket for its result."""
-        ...
-
-    def result(self, ticket: Any) -> tuple[Any, ...]:
-        """Wait for the result of `score_there`.
-
-        Raises:
-            Lost: the worker ended.
-        """
-        ...
-
-    def cancel(self, ticket: Any) -> None:
-        """Leave out a part that is not needed any more."""
-        ...
-
-    def close(self, *, now: bool) -> None:
-        """End the processes; `now` does not wait for what they do."""
-        ...
-
-
-class Lost(Exception):
-    """A worker ended before its part was done."""
 
 
 class Workers:
@@ -182,7 +52,7 @@ class Workers:
         count: how many processes. `auto` takes one for each core, at most eight, if the first part took half a second
             or more and three parts follow, and only for scorers that have a name of their own. 1 scores here.
         engine: other processes, instead of those of this machine.
-        note: is told that a worker ended.
+        note: gets a message when a worker ended.
 
     Raises:
         UsageError: `count` is no number from 1 on.
@@ -216,60 +86,62 @@ class Workers:
     def _scored(
         self, scorers: Mapping[str, Scorer], asked: Asked, stream: Iterator[list[Example]]
     ) -> Iterator[ScoredPart]:
-        explain = asked.explain
-        sent = {
-            label: name
-            for label, name in zip(scorers, asked.names, strict=False)
-            if _is_sent(name, asked_for=self._asked_for)
-        }
-        if (first := next(stream, None)) is not None:
+        names = zip(scorers, asked.names, strict=False)
+        sent = {label: name for label, name in names if _is_sent(name, asked_for=self._asked_for)}
+        seconds = 0.0
+        for part in islice(stream, 1):
             began = time.monotonic()
-            scored = score_part(scorers, first, explain=explain)
-            pays = bool(sent) and self._pays(time.monotonic() - began)
-            yield scored
-            ahead = list(islice(stream, self._least)) if pays else []
-            rest = chain(ahead, stream)
-            if pays and len(ahead) == self._least:
-                yield from self._elsewhere(scorers, sent, asked, rest)
-            else:
-                yield from (score_part(scorers, part, explain=explain, several=True) for part in rest)
+            first = score_part(scorers, part, explain=asked.explain)
+            seconds = time.monotonic() - began  # before the caller does anything with it
+            yield first
+        ahead: list[list[Example]] = []
+        engine = None
+        if sent and (self._asked_for or seconds >= PAYS):
+            least = 1 if self._asked_for else FOLLOWING
+            ahead = list(islice(stream, least))
+            engine = self._processes() if len(ahead) == least else None
+        rest = chain(ahead, stream)
+        if engine is None:
+            yield from (score_part(scorers, part, explain=asked.explain, several=True) for part in rest)
+        else:
+            yield from self._elsewhere(engine, scorers, sent, asked, rest)
         for scorer in scorers.values():
             finish(scorer)
 
-    @property
-    def _least(self) -> int:
-        """How many parts have to follow the first one, for other processes to pay."""
-        return 1 if self._asked_for else FOLLOWING
-
-    def _pays(self, seconds: float) -> bool:
-        """Return whether to use other processes, where the first part took so long."""
-        if self.count == "auto" and self._engine is None:
-            return seconds >= PAYS and cores() > 1
-        return self._engine is not None or self.count != 1
+    def _processes(self) -> Engine | None:
+        """Return the processes, started if need be; None if one is enough, or if this system has none."""
+        count = min(cores(), MOST) if self.count == "auto" else self.count
+        if self._engine is None and count > 1:
+            try:
+                self._engine = ProcessPool(count)
+            except (ImportError, NotImplementedError, OSError):  # no shared memory for locks, as in some containers
+                if self._asked_for:
+                    raise
+        return self._engine
 
     def _elsewhere(
-        self, scorers: Mapping[str, Scorer], sent: Mapping[str, str], asked: Asked, stream: Iterator[list[Example]]
+        self,
+        engine: Engine,
+        scorers: Mapping[str, Scorer],
+        sent: Mapping[str, str],
+        asked: Asked,
+        stream: Iterator[list[Example]],
     ) -> Iterator[ScoredPart]:
         """Score parts in other processes, and here by the scorers that are not sent."""
-        if self._engine is None:
-            self._engine = ProcessPool(min(cores(), MOST) if self.count == "auto" else self.count)
         local = {label: scorer for label, scorer in scorers.items() if label not in sent}
         away = {label: scorers[label] for label in sent}
         vectors = asked.vectors if any("vectors" in scorer.card.needs for scorer in away.values()) else None
         scale = asked.scale if any(map(is_judge, map(_plain, away.values()))) else None
-        job = Job(
-            replace(asked, names=tuple(sent.values()), vectors=vectors, scale=scale),
-            str(Path.cwd()),
-            tuple(str(signature_of(scorer)) for scorer in away.values()),
-        )
-        for part, (scores, explained) in in_order(self._engine, job, stream, self._note):
+        signatures = tuple(str(signature_of(scorer)) for scorer in away.values())
+        job = Job(replace(asked, names=tuple(sent.values()), vectors=vectors, scale=scale), str(Path.cwd()), signatures)
+        for part, (scores, explained) in in_order(engine, job, stream, self._note):
             here = score_part(local, part, explain=asked.explain, several=True)
             there = {label: _combining(away[label], found, part) for label, found in zip(away, scores, strict=True)}
-            told = {**dict(zip(sent, explained, strict=True)), **here.explained}
+            why = {**dict(zip(sent, explained, strict=True)), **here.explained}
             yield ScoredPart(
                 part,
                 {label: there[label] if label in there else here.scores[label] for label in scorers},
-                {label: rows for label in scorers if (rows := told.get(label)) is not None},
+                {label: rows for label in scorers if (rows := why.get(label)) is not None},
             )
 
 
@@ -303,71 +175,6 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-# parts
-
-
-def in_parts(examples: Iterable[Example], size: int = 0) -> Iterator[list[Example]]:
-    """Yield the examples `size` at a time (by default `PART`), read as they are asked for."""
-    stream = iter(examples)
-    while part := list(islice(stream, size or PART)):
-        yield part
-
-
-def score_part(
-    scorers: Mapping[str, Scorer],
-    part: Sequence[Example],
-    *,
-    explain: bool = False,
-    last: bool = False,
-    several: bool = False,
-) -> ScoredPart:
-    """Return the scores of a part.
-
-    Args:
-        scorers: by name.
-        part: the examples.
-        explain: whether to explain the scores.
-        last: see `run`.
-        several: whether it is one of several parts; a full part may be.
-    """
-    with one_thread() if several or len(part) >= PART else nullcontext():
-        scores = {name: run(scorer, part, last=last) for name, scorer in scorers.items()}
-        explained = {
-            name: explanations(scorer, part) for name, scorer in scorers.items() if explain and is_explained(scorer)
-        }
-    return ScoredPart(part, scores, explained)
-
-
-def score_there(job: Job, part: list[Example]) -> tuple[list[Scores], list[Sequence[Explanation | None] | None]]:
-    """Return scores and explanations in another process, in the order of the job's scorers."""
-    found = score_part(_loaded(job), part, explain=job.asked.explain, last=True, several=True)
-    # `combine` is a method of a scorer, which stays where it is.
-    scores = [replace(scores, combine=None) for scores in found.scores.values()]
-    return scores, [found.explained.get(name) for name in found.scores]
-
-
-@lru_cache(maxsize=1)
-def _loaded(job: Job) -> Mapping[str, Scorer]:
-    """Return the scorers of a job, loaded once in each process.
-
-    Raises:
-        MissingAsset: one cannot be loaded, or is another one than where the job came from.
-    """
-    if Path(job.folder).is_dir():
-        os.chdir(job.folder)
-    host = socket.gethostname()
-    try:
-        scorers = job.asked.load()
-    except RejoinderError as error:
-        remedy = "Files that a scorer is named by must be at the same place on every machine"
-        raise MissingAsset(f"on the worker {host} in {Path.cwd()}: {error}. {remedy}") from error
-    for (name, scorer), expected in zip(scorers.items(), job.signatures, strict=True):
-        if (signature := str(signature_of(scorer))) != expected:
-            problem = f"{name} is {signature} on the worker {host} and {expected} here"
-            raise MissingAsset(f"{problem}. Install the same rejoinder, and put the same files, on every machine")
-    return scorers
 
 
 def in_order(
@@ -420,100 +227,6 @@ def _result(engine: Engine, job: Job, part: list[Example], ticket: Any, note: No
                 note(f"a worker ended ({reason}); another one scores its lines again")
             ticket = engine.submit(job, part)
     raise AssertionError("unreachable")
-
-
-# this machine
-
-
-class _Context(SpawnContext):
-    """Starts processes, and remembers them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.started: list[SpawnProcess] = []
-
-    def Process(self, *args: Any, **more: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802 - as in the library
-        process = SpawnProcess(*args, **more)
-        self.started.append(process)
-        return process
-
-
-class ProcessPool:
-    """Processes of this machine. A pool that lost a process is replaced.
-
-    Args:
-        size: how many.
-    """
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self._start()
-
-    def _start(self) -> None:
-        self._context = _Context()
-        self._pool = ProcessPoolExecutor(self.size, self._context, _begin)
-
-    def submit(self, job: Job, part: list[Example]) -> tuple[Future[Any], ProcessPoolExecutor]:
-        """Send a part, and start a process for it if there are fewer than `size`."""
-        with _uninterrupted():
-            try:
-                return self._pool.submit(score_there, job, part), self._pool
-            except BrokenProcessPool:
-                self._start()
-                return self._pool.submit(score_there, job, part), self._pool
-
-    def result(self, ticket: tuple[Future[Any], ProcessPoolExecutor]) -> tuple[Any, ...]:
-        """Wait for the result of a part; see `Engine.result`."""
-        future, pool = ticket
-        try:
-            return future.result()  # type: ignore[no-any-return]
-        except BrokenProcessPool as error:
-            if pool is not self._pool:
-                raise Lost from error  # it was told already
-            codes = [process.exitcode for process in self._context.started if process.exitcode not in (0, None)]
-            self._start()
-            killed = -signal.SIGKILL in codes if hasattr(signal, "SIGKILL") else False
-            raise Lost("killed" if killed else f"exit {codes[0] if codes else '?'}") from error
-
-    def cancel(self, ticket: tuple[Future[Any], ProcessPoolExecutor]) -> None:
-        """Leave out a part unless a process works on it."""
-        ticket[0].cancel()
-
-    def close(self, *, now: bool) -> None:
-        """End the processes."""
-        self._pool.shutdown(wait=not now, cancel_futures=True)
-        if now:
-            for process in self._context.started:
-                process.kill()
-                process.join()
-
-
-def _begin() -> None:
-    """Leave Ctrl-C to the caller, and end with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """End this process when the one that started it has ended; else it would wait for a part for ever."""
-    if (parent := multiprocessing.parent_process()) is not None:
-        parent.join()
-        os._exit(1)
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back for the block, so that a process that starts does not answer it before it can ignore it."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 # all scores of some examples
@@ -570,7 +283,7 @@ def joined(parts: Sequence[Scores], scorer: Scorer) -> Scores:
     starts = np.cumsum([0, *(len(part.values) for part in parts)]).tolist()
 
     def placed(name: str) -> dict[int, Any]:
-        """Return what stands at some positions of a part, at those of the whole."""
+        """Return values by their position in the whole."""
         return {
             start + place: value
             for start, part in zip(starts, parts, strict=False)
@@ -591,7 +304,7 @@ def joined(parts: Sequence[Scores], scorer: Scorer) -> Scores:
 
 
 def _beside(parts: Sequence[tuple[FloatArray | None, int]], empty: float) -> FloatArray | None:
-    """Return arrays that stand beside scores as one, `empty` for a part without one; None if no part has one."""
+    """Return the arrays of all parts as one, `empty` for a part without one; None if no part has one."""
     some = next((array for array, _ in parts if array is not None), None)
     if some is None:
         return None

@@ -112,7 +112,11 @@ class ViewsJudge:
             outside = part.unlike(features) if self.form is None else self.form.outside(raw)
             unlike.update(rows[place] for place in np.flatnonzero(outside).tolist())
         outcome = Scores(
-            found["values"], reasons, warnings=self._notes(examples, shown, unlike), low=found["low"], high=found["high"]
+            found["values"],
+            reasons,
+            warnings=self._notes(examples, shown, unlike),
+            low=found["low"],
+            high=found["high"],
         )
         return on_scale(outcome, PREDICTED, self.scale)
 

@@ -1,27 +1,29 @@
-"""Attacks that look for replies in a pool: on a judge whose slopes are known, on real ones, and on scorers without."""
+"""Searches: hill climbing over words, and replies of a pool, by the gradient and by brute force."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
+from functools import partial
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given as drawn
+from hypothesis import strategies as st
 
 import rejoinder
 from rejoinder.auditing import pool as pools
-from rejoinder.auditing.battery import POOL_ATTACKS
-from rejoinder.auditing.making import chosen
-from rejoinder.auditing.neighbours import exact_index
-from rejoinder.auditing.pool import Pool, best_of, one_for_all, pool_of, toward, white_box
-from rejoinder.auditing.search import Target
+from rejoinder.auditing.attack import POOL_ATTACKS, ROUNDS, TRIES, Search, Target, Task, hill_climbing, select
+from rejoinder.auditing.pool import Pool, best_of, follow_gradient, one_for_all, pool_attacks, white_box
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.judges.bilinear.judge import BilinearJudge
 from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.judges.differentiable import Differentiable, Side, Slopes, Space
+from rejoinder.perturbations import Corpus
 from rejoinder.scorer import Card, FloatArray, Scores
 from research.attacks import by_attack
 from samples import small_panel
@@ -93,8 +95,16 @@ def spread(count: int = 3000) -> tuple[str, ...]:
     return tuple(" ".join(f"{x:.3f}" for x in rng.normal(size=3)) for _ in range(count))
 
 
-def generators(count: int) -> list[np.random.Generator]:
-    return [np.random.default_rng(n) for n in range(count)]
+def generators(count: int, seed: int = 0) -> list[np.random.Generator]:
+    return [np.random.default_rng([seed, n]) for n in range(count)]
+
+
+def found_by(
+    search: Search, examples: list[Example], drawn: list[np.random.Generator], target: Target
+) -> list[Example | None]:
+    """Return what a search finds from each example, which is its start."""
+    start: Any = SimpleNamespace(apply=lambda example, *_: example)
+    return [*search(Task(start, examples, drawn, np.arange(len(examples)), Corpus(examples)), target)]
 
 
 # where the gradient leads
@@ -102,7 +112,7 @@ def generators(count: int) -> list[np.random.Generator]:
 
 def test_the_gradient_leads_to_the_target_the_shortest_way() -> None:
     examples = given()
-    reached, values = toward(Linear(), examples, 4.75, 0.15)
+    reached, values = follow_gradient(Linear(), examples, 4.75, 0.15)
     own = Linear().slopes(examples)
     np.testing.assert_allclose(values, 4.75)
     # The closed form: along the slope, as far as the score is off.
@@ -112,7 +122,7 @@ def test_the_gradient_leads_to_the_target_the_shortest_way() -> None:
 
 def test_what_is_near_enough_stays_and_what_has_no_score_is_left() -> None:
     examples = [Example((), "0 0 0.8"), Example((), "words")]
-    reached, values = toward(Linear(), examples, 4.75, 0.2)
+    reached, values = follow_gradient(Linear(), examples, 4.75, 0.2)
     assert reached[0].tolist() == [0, 0, 0.8] and values[0] == pytest.approx(4.6)
     assert np.isnan(reached[1]).all() and np.isnan(values[1])
 
@@ -124,7 +134,7 @@ def test_over_a_bilinear_head_one_step_is_the_closed_form(kind: str) -> None:
     judge: BilinearJudge = panel.members[kind]  # type: ignore[index]
     examples = [replace(one, references=("I like films too.",)) for one in rejoinder.read("@conture")][:20]
     own = judge.slopes(examples)
-    reached, values = toward(judge, examples, 4.75, 1e-6)
+    reached, values = follow_gradient(judge, examples, 4.75, 1e-6)
     if judge.normalise == "none":
         slope = own.gradients
         expected = own.vectors + slope * ((4.75 - own.values) / (slope**2).sum(axis=1))[:, None]
@@ -139,8 +149,8 @@ def test_over_a_bilinear_head_one_step_is_the_closed_form(kind: str) -> None:
 def test_the_attack_finds_what_scores_near_the_top(sign: int) -> None:
     scorer, examples, pool = Linear(sign), given(), Pool(spread())
     target = Target(scorer, sign)
-    found = white_box(pool, exact_index)(examples, generators(12), target)
-    upper = best_of(pool)(examples, generators(12), target)
+    found = found_by(partial(white_box, pool), examples, generators(12), target)
+    upper = found_by(partial(best_of, pool), examples, generators(12), target)
     before = sign * scorer.slopes(examples).values
     after, best = (sign * scorer.slopes([one for one in them if one]).values for them in (found, upper))
     values = 3 + Spelled().encode(pool.texts) @ WEIGHTS
@@ -153,27 +163,27 @@ def test_the_attack_finds_what_scores_near_the_top(sign: int) -> None:
 def test_its_own_replies_are_no_attack() -> None:
     best = max(spread(), key=lambda text: float(Spelled().encode([text])[0] @ WEIGHTS))
     examples = [Example((), "0 0 0", references=(f" {best.upper()} ",)), Example((), "0 0 1")]
-    for seek in (best_of(Pool(spread())), white_box(Pool((*spread(30), best)), exact_index)):
-        first, second = seek(examples, generators(2), Target(Linear(), 1))
+    for seek in (partial(best_of, Pool(spread())), partial(white_box, Pool((*spread(30), best)))):
+        first, second = found_by(seek, examples, generators(2), Target(Linear(), 1))
         assert first is not None and first.response != best and second is not None and second.response == best
-    assert best_of(Pool(("0 0 0",)))(examples[:1], generators(1), Target(Linear(), 1)) == [None]
+    assert found_by(partial(best_of, Pool(("0 0 0",))), examples[:1], generators(1), Target(Linear(), 1)) == [None]
 
 
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     examples, target = given(), Target(Linear(), 1)
-    whole = [seek(examples, generators(12), target) for seek in (best_of(Pool(spread(500))),)]
-    monkeypatch.setattr(pools, "_AT_ONCE", 100)
-    monkeypatch.setattr(pools, "_ENCODED", 7)
-    assert [seek(examples, generators(12), target) for seek in (best_of(Pool(spread(500))),)] == whole
+    whole = found_by(partial(best_of, Pool(spread(500))), examples, generators(12), target)
+    monkeypatch.setattr(pools, "_SCORES_AT_ONCE", 100)
+    monkeypatch.setattr(pools, "_ENCODED_AT_ONCE", 7)
+    assert found_by(partial(best_of, Pool(spread(500))), examples, generators(12), target) == whole
 
 
 def test_replies_without_a_vector_are_passed_over() -> None:
     pool = Pool(("words", "0 0 1", "more words"))
-    for seek in (best_of(pool), white_box(pool, exact_index)):
-        (found,) = seek(given(1), generators(1), Target(Linear(), 1))
+    for seek in (partial(best_of, pool), partial(white_box, pool)):
+        (found,) = found_by(seek, given(1), generators(1), Target(Linear(), 1))
         assert found is not None and found.response == "0 0 1"
-        assert white_box(Pool(("words",)), exact_index)(given(1), generators(1), Target(Linear(), 1)) == [None]
-    assert best_of(pool)([Example((), "none")], generators(1), Target(Linear(), 1)) is not None
+        assert found_by(partial(white_box, Pool(("words",))), given(1), generators(1), Target(Linear(), 1)) == [None]
+    assert found_by(partial(best_of, pool), [Example((), "none")], generators(1), Target(Linear(), 1)) is not None
 
 
 def test_a_scorer_without_vectors_is_asked_about_a_few() -> None:
@@ -185,10 +195,9 @@ def test_a_scorer_without_vectors_is_asked_about_a_few() -> None:
 
     pool, examples = Pool(tuple("a" * n for n in range(1, 200))), given(3)
     target = Target(rejoinder.load_scorer(length), 1)
-    found = best_of(pool)(examples, generators(3), target)
+    found = found_by(partial(best_of, pool), examples, generators(3), target)
     assert sum(asked) <= 3 * pools.DRAWN and all(one is not None and len(one.response) > 100 for one in found)
-    assert found == best_of(pool)(examples, generators(3), target)
-    assert white_box(pool, exact_index)(examples, generators(3), target) == [None] * 3
+    assert found == found_by(partial(best_of, pool), examples, generators(3), target)
 
 
 # one for all
@@ -198,7 +207,7 @@ def test_one_reply_for_all_is_chosen_on_the_other_half() -> None:
     examples, pool, target = given(), Pool(spread(500)), Target(Linear(), 1)
     parted = [replace(one, context=(f"context {row % 5}",)) for row, one in enumerate(examples)]
     values = 3 + Spelled().encode(pool.texts) @ WEIGHTS
-    found = one_for_all(pool)(parted, generators(12), target)
+    found = found_by(partial(one_for_all, pool), parted, generators(12), target)
     assert {one.response for one in found if one} == {pool.texts[int(values.argmax())]}
 
     def by_half(lines: list[Example]) -> list[float]:
@@ -206,11 +215,11 @@ def test_one_reply_for_all_is_chosen_on_the_other_half() -> None:
         return [float((int(one.context[0][-1]) % 2 == 0) == (one.response == "yes")) for one in lines]
 
     asked = Target(rejoinder.load_scorer(by_half), 1)
-    found = one_for_all(Pool(("yes", "no")))(parted, generators(12), asked)
+    found = found_by(partial(one_for_all, Pool(("yes", "no"))), parted, generators(12), asked)
     assert by_half([one for one in found if one]) == [0.0] * 12, "each half gets what pleases the other"
-    alone = one_for_all(Pool(("yes", "no")))(parted[:1], generators(1), asked)
+    alone = found_by(partial(one_for_all, Pool(("yes", "no"))), parted[:1], generators(1), asked)
     assert [one.response for one in alone if one] == ["yes"]
-    assert one_for_all(Pool(("words",)))(examples, generators(12), target) == [None] * 12
+    assert found_by(partial(one_for_all, Pool(("words",))), examples, generators(12), target) == [None] * 12
 
 
 # in an audit
@@ -233,8 +242,8 @@ def test_of_an_audit_with_a_pool_the_upper_limit_is_higher() -> None:
 
 
 def test_without_a_pool_they_are_no_part_of_the_battery() -> None:
-    assert not {one.name for one in chosen(None, None)} & set(POOL_ATTACKS)
-    assert set(POOL_ATTACKS) < {one.name for one in chosen(None, Pool(("yes",)))}
+    assert not {one.name for one in select(None, {})} & set(POOL_ATTACKS)
+    assert set(POOL_ATTACKS) < {one.name for one in select(None, pool_attacks(Pool(("yes",))))}
     with pytest.raises(UsageError, match=r"white-box looks for replies in a pool. Give a file of them: --pool FILE"):
         rejoinder.audit("@conture", families=["white-box"])
     with pytest.raises(UsageError, match="the pool holds no reply"):
@@ -249,8 +258,83 @@ def test_what_cannot_look_inside_is_left_out_and_told() -> None:
 
 
 def test_a_pool_is_each_text_once() -> None:
-    pool = pool_of(["yes", " yes", "", "no"])
-    assert pool is not None and pool.texts == ("yes", "no") and pool.signature.startswith("2 replies, ")
-    assert pool_of(None) is None
+    pool = Pool.of(["yes", " yes", "", "no"])
+    assert pool.texts == ("yes", "no") and pool.signature.startswith("2 replies, ")
     judge: Differentiable = Linear()
     assert pool.vectors(judge.encoder) is pool.vectors(judge.encoder)
+
+
+# hill climbing
+
+ODD = ("a", "Tag, wie geht es dir?", "你好", "one two three", "w " * 2000, "🙂")
+
+
+def vowels(examples: list[Example]) -> list[float]:
+    return [sum(letter in "aeiou" for letter in one.response) / (1 + len(one.response)) for one in examples]
+
+
+def starts(texts: tuple[str, ...] = ODD) -> list[Example]:
+    return [Example((f"an area of {text[:5]}",), text) for text in texts]
+
+
+def climbed(examples: list[Example], seed: int = 0, rounds: int = ROUNDS) -> list[Example]:
+    target = Target(rejoinder.load_scorer(vowels), 1)
+    found = found_by(partial(hill_climbing, rounds=rounds), examples, generators(len(examples), seed), target)
+    return [one for one in found if one is not None]
+
+
+@drawn(st.integers(0, 2**32 - 1), st.integers(0, 6))
+def test_no_step_leads_down_and_each_changes_one_word(seed: int, rounds: int) -> None:
+    given_ = starts(("one two three", "a", "xyz qrs"))
+    found = climbed(given_, seed, rounds)
+    assert (np.array(vowels(found)) >= np.array(vowels(given_))).all()
+    for before, after in zip(given_, found, strict=True):
+        gone, come = (Counter(one.response.split()) for one in (before, after))
+        assert (gone - come).total() <= rounds and (come - gone).total() <= rounds
+        assert after.response.strip() and (after.context, after.references) == (before.context, before.references)
+
+
+def test_it_climbs_by_the_seed_on_whatever_text() -> None:
+    found = climbed(starts())
+    assert np.mean(vowels(found)) > np.mean(vowels(starts())) + 0.05
+    assert found == climbed(starts()) != climbed(starts(), seed=1)
+    assert climbed(starts(), rounds=0) == starts()
+
+
+def test_the_budget_is_kept() -> None:
+    asked: list[int] = []
+
+    def counting(examples: list[Example]) -> list[float]:
+        asked.append(len(examples))
+        return vowels(examples)
+
+    found_by(hill_climbing, starts(), generators(len(ODD)), Target(rejoinder.load_scorer(counting), 1))
+    assert sum(asked) <= len(ODD) * (1 + ROUNDS * TRIES)
+
+
+def test_lower_may_be_better_and_a_failing_scorer_is_no_end() -> None:
+    def failing(examples: list[Example]) -> list[float]:
+        if any("one" in one.response for one in examples):
+            raise ValueError("not that one")
+        return vowels(examples)
+
+    down = found_by(hill_climbing, starts(), generators(len(ODD)), Target(rejoinder.load_scorer(vowels), -1))
+    assert np.mean(vowels([one for one in down if one])) < np.mean(vowels(starts()))
+    found = found_by(hill_climbing, starts(("two three",)), generators(1), Target(rejoinder.load_scorer(failing), 1))
+    assert found[0] is not None and vowels([found[0]]) >= vowels(starts(("two three",)))
+
+
+def test_an_audit_holds_what_it_finds_against_the_good_reply() -> None:
+    found = rejoinder.audit("@conture", "context-overlap", families=["other-random", "climbed"], limit=80)
+    drawn, climbed_ = by_attack(found).values()
+    assert climbed_.share.value > drawn.share.value + 0.2
+    assert climbed_.value("attacked score, mean") > drawn.value("attacked score, mean") and climbed_.verdict == "fooled"
+
+
+def test_who_knows_the_ratings_cannot_be_climbed() -> None:
+    def oracle(examples: list[Example]) -> list[float]:
+        return [-1.0 if (rating := one.rating()) is None else rating for one in examples]
+
+    (one,) = by_attack(rejoinder.audit("@conture", oracle, families=["climbed"])).values()
+    assert (one.share.value, one.verdict) == (0.0, "holds") and one.n > 30
+    assert one.value("attacked score, mean") == -1.0 < one.value("original score, lowest")
