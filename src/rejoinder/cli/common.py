@@ -271,12 +271,12 @@ def present(
         every: print every table.
         figures: folder for the charts.
         more: a last line for people, such as how to see more.
-        files: what was read; reports show the names.
+        files: what was read, for reports; leave it out where `about.options` has the names.
     """
-    if files:
-        options = {"files": [Path(file).name for file in files], **results.about.options}
-        results = replace(results, about=replace(results.about, options=options))
-    results.save(*(out or []), command_line=command_line())
+    layout = results.layout
+    names = [f"Files: {', '.join(Path(file).name for file in files)}."] if files else []
+    report = replace(results, layout=replace(layout, made=[*layout.made, *names]))
+    report.save(*(out or []), command_line=command_line())
     if figures is not None:
         results.save_figures(figures)
     if as_json:
