@@ -26,12 +26,22 @@ from conftest import Run, refused
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, NothingScored, UsageError, WorkersLost
 from rejoinder.example import Example
 from rejoinder.scorer import Scores, run, signature_of
-from rejoinder.scoring import parts as parts_module
+from rejoinder.scoring import engines
 from rejoinder.scoring import workers as module
 from rejoinder.scoring.catalog import SCORERS, load_scorer
-from rejoinder.scoring.parts import Asked, Job, Lost, asked_of, in_parts, score_there
 from rejoinder.scoring.scoring import Summary, score_lines
-from rejoinder.scoring.workers import AHEAD, Workers, joined, scored
+from rejoinder.scoring.workers import (
+    AHEAD,
+    Asked,
+    Job,
+    Lost,
+    Workers,
+    asked_of,
+    in_parts,
+    joined,
+    score_there,
+    scored,
+)
 
 SAMPLE = list(rejoinder.read("@dstc7"))[:60]
 # A scorer that ends its own process, the first time it meets each reply that says so, or every time.
@@ -78,7 +88,7 @@ class InProcess:
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts_module, "PART", 9)
+    monkeypatch.setattr(module, "PART", 9)
 
 
 def records(asked: Asked, given: list[Example], workers: Workers) -> list[str]:
@@ -149,10 +159,10 @@ def test_a_study_with_workers_is_the_same() -> None:
     engine, moved = InProcess(), list[int]()
     here = rejoinder.study(SAMPLE, ["length", "bleu-2"], resamples=100)
     there = rejoinder.study(
-        SAMPLE, ["length", "bleu-2"], resamples=100, workers=Workers(engine=engine), advance=moved.append
+        SAMPLE, ["length", "bleu-2"], resamples=100, workers=Workers(engine=engine), progress=moved.append
     )
     assert there.to_dict() == here.to_dict()
-    assert engine.submitted == 6 and sum(moved) == 2 * len(SAMPLE)
+    assert engine.submitted == 6 and sum(moved) == 4 * len(SAMPLE), "two scorers and two baselines"
 
 
 def test_conversations_are_scored_as_such_elsewhere_too() -> None:
@@ -180,7 +190,7 @@ def test_few_parts_are_in_memory_and_the_first_is_scored_here() -> None:
     scorers, asked = {"length": load_scorer("length")}, Asked(("length",))
     stream = Workers(engine=engine).scoring(scorers, asked)(in_parts(endless))
     next(stream)
-    assert next(read) == parts_module.PART and engine.submitted == 0
+    assert next(read) == module.PART and engine.submitted == 0
     list(islice(stream, 3))
     assert engine.submitted <= 3 + 2 * AHEAD
     stream.close()  # type: ignore[attr-defined]
@@ -244,7 +254,7 @@ def test_processes_start_only_if_they_pay(
         return InProcess(size)
 
     clock = count(0, seconds)
-    monkeypatch.setattr(module, "ProcessPool", pool)
+    monkeypatch.setattr(engines, "ProcessPool", pool)
     monkeypatch.setattr(module, "cores", lambda: cores)
     monkeypatch.setattr("rejoinder.scoring.workers.time.monotonic", lambda: next(clock))
     records(Asked(("length",)), SAMPLE[:lines], Workers("auto"))
@@ -361,7 +371,7 @@ def cluster() -> Iterator[object]:
     """A cluster with two cores; without Ray the test is skipped."""
     if find_spec("ray") is None:
         pytest.skip("needs the extra ray")
-    from rejoinder.scoring.cluster import _QUIET
+    from rejoinder.scoring.engines import _QUIET
 
     os.environ.update(_QUIET, RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0")  # it listens on this machine alone
     import ray

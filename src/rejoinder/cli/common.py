@@ -159,7 +159,7 @@ def workers(count: str = AUTO, ray: str | None = None) -> Iterator[scoring.Worke
         return
     if count != AUTO:
         raise UsageError("--ray uses the cores of the cluster. Leave --workers out")
-    from rejoinder.scoring.cluster import ray_workers
+    from rejoinder.scoring.engines import ray_workers
 
     with ray_workers(ray, note=note) as pool:
         yield pool

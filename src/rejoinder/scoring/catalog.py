@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rejoinder.responder import Responder
     from rejoinder.responders.decoding import Decoding
     from rejoinder.scorer import Card, Explanation, Scorer, ScorerLike, Scores
-    from rejoinder.scoring.withholding import OutOfDomain
+    from rejoinder.scoring.domain import OutOfDomain
 
 SCORERS: Registry[Scorer] = Registry("scorer", BUNDLED, METRICS.values())
 PREFIXES: Registry[Scorer] = Registry("scorer", EXTERNAL, ENDPOINTS, NAMED)
@@ -196,7 +196,7 @@ def score(
     from rejoinder.data.examples import index_of
     from rejoinder.scorer import run
     from rejoinder.scoring.dialogue import of_dialogues
-    from rejoinder.scoring.withholding import require_choice, withhold
+    from rejoinder.scoring.domain import require_choice, withhold
 
     require_one_of("level", level, ("turn", "dialogue"))
     require_choice(out_of_domain)
@@ -229,8 +229,8 @@ def explain(
         UsageError: the scorer does not explain its scores; see also `score`, and for other errors.
     """
     from rejoinder.scorer import run
+    from rejoinder.scoring.domain import require_choice, withhold
     from rejoinder.scoring.explained import explanations, require_explained
-    from rejoinder.scoring.withholding import require_choice, withhold
 
     require_choice(out_of_domain)
     loaded, lines = _loaded(examples, scorer, scale, vectors)

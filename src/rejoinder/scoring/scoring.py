@@ -32,11 +32,10 @@ from rejoinder.scorer import (
     ignore,
     signature_of,
 )
+from rejoinder.scoring.domain import INSTEAD, OutOfDomain, require_choice, withhold
 from rejoinder.scoring.explained import require_explained
-from rejoinder.scoring.parts import Asked, Scoring, in_parts
 from rejoinder.scoring.unscored import nothing_scored, unread
-from rejoinder.scoring.withholding import INSTEAD, OutOfDomain, require_choice, withhold
-from rejoinder.scoring.workers import Workers
+from rejoinder.scoring.workers import Asked, Scoring, Workers, in_parts
 
 
 @dataclass

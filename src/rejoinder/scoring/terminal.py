@@ -12,10 +12,10 @@ from rejoinder.report.tables import Table, table
 from rejoinder.report.terminal import text_table
 from rejoinder.report.written import number
 from rejoinder.scorer import OUT_OF_DOMAIN, Explanation
+from rejoinder.scoring.domain import INSTEAD
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.noted import noted
 from rejoinder.scoring.scoring import Summary
-from rejoinder.scoring.withholding import INSTEAD
 
 SHOWN = 20
 _LONGEST, _REASONS, _WORST = 48, 3, 3

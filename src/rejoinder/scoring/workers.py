@@ -8,39 +8,214 @@ Results come in the order of the input, and few parts are in memory at a time.
 from __future__ import annotations
 
 import os
+import socket
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from itertools import chain, islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate, chain, islice
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from rejoinder.data.joins import Note
 from rejoinder.data.read import silent
-from rejoinder.errors import UsageError, WorkersLost
+from rejoinder.encoders.threads import one_thread
+from rejoinder.errors import MissingAsset, RejoinderError, UsageError, WorkersLost
 from rejoinder.example import Example
-from rejoinder.judges.answers import is_judge
+from rejoinder.judges.answers import answering, is_judge
 from rejoinder.llm import ENDPOINTS
-from rejoinder.scorer import Advance, FloatArray, Scorer, Scores, finish, ignore, run, signature_of
-from rejoinder.scoring.catalog import PREFIXES
-from rejoinder.scoring.dialogue import DialogueScorer
-from rejoinder.scoring.parts import Asked as Asked
-from rejoinder.scoring.parts import Engine, Job, Lost, ScoredPart, Scoring, in_parts, score_part
-from rejoinder.scoring.parts import asked_of as asked_of
-from rejoinder.scoring.processes import ProcessPool
+from rejoinder.scorer import (
+    Advance,
+    Explanation,
+    FloatArray,
+    Scorer,
+    ScorerLike,
+    Scores,
+    finish,
+    ignore,
+    run,
+    signature_of,
+)
+from rejoinder.scoring.catalog import PREFIXES, load_scorers
+from rejoinder.scoring.dialogue import DialogueScorer, of_dialogues
+from rejoinder.scoring.explained import explanations, is_explained
 
+PART = 512  # lines: a second or less of the bundled judge's work, under a megabyte of text
 AHEAD = 4  # parts for each worker that are read and not written yet
 ATTEMPTS = 3  # workers that a part may end
 MOST = 8  # processes, unless the user asks for more: each takes 160 MB with the bundled judge
 PAYS = 0.5  # seconds for the first part; below that, reading and writing take most of the time
 FOLLOWING = 3  # parts after it; for fewer, starting a process takes longer than scoring them here
 
-
 Count = int | Literal["auto"]
+
+
+# what is scored
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which scorers to run, and how: everything that another process needs to do the same.
+
+    Attributes:
+        names: what `load_scorer` takes; an object or a function has the name "" and is never sent.
+        vectors: file of word vectors.
+        scale: the lowest and highest rating that judges answer with.
+        level: `turn` scores replies, `dialogue` whole conversations, `rated` whichever each line says.
+        explain: whether to explain the scores.
+    """
+
+    names: tuple[str, ...]
+    vectors: str | None = None
+    scale: tuple[float, float] | None = None
+    level: Literal["turn", "dialogue", "rated"] = "turn"
+    explain: bool = False
+
+    def load(self) -> Mapping[str, Scorer]:
+        """Return the scorers, by name; for errors see `load_scorer`."""
+        return self.of(load_scorers(self.names, vectors=self.vectors))
+
+    def of(self, scorers: Mapping[str, Scorer]) -> Mapping[str, Scorer]:
+        """Return the scorers with this scale and level.
+
+        Raises:
+            UsageError: there is a scale, and none of them predicts ratings.
+        """
+        if self.scale is not None:
+            scorers = answering(scorers, self.scale)
+        if self.level == "turn":
+            return scorers
+        return {name: of_dialogues(scorer, every=self.level == "dialogue") for name, scorer in scorers.items()}
+
+
+def asked_of(
+    scorers: Iterable[ScorerLike], vectors: str | Path | None = None, examples: Iterable[Example] = ()
+) -> Asked:
+    """Return what to run, to score each of these examples as the reply or the conversation that it is."""
+    names = tuple(str(scorer) if isinstance(scorer, (str, Path)) else "" for scorer in scorers)
+    level: Literal["rated", "turn"] = "rated" if any(example.is_dialogue for example in examples) else "turn"
+    return Asked(names, None if vectors is None else str(vectors), level=level)
+
+
+class ScoredPart(NamedTuple):
+    """N examples with their scores, and the [N] explanations of these if there are any, by scorer."""
+
+    examples: Sequence[Example]
+    scores: Mapping[str, Scores]
+    explained: Mapping[str, Sequence[Explanation | None]]
+
+
+Scoring = Callable[[Iterable[list[Example]]], Iterator[ScoredPart]]
+"""What scores parts of a stream, in their order."""
+
+
+def in_parts(examples: Iterable[Example], size: int = 0) -> Iterator[list[Example]]:
+    """Yield the examples `size` at a time (by default `PART`), read as they are needed."""
+    stream = iter(examples)
+    while part := list(islice(stream, size or PART)):
+        yield part
+
+
+def score_part(
+    scorers: Mapping[str, Scorer],
+    part: Sequence[Example],
+    *,
+    explain: bool = False,
+    last: bool = False,
+    several: bool = False,
+) -> ScoredPart:
+    """Return the scores of a part.
+
+    Args:
+        scorers: by name.
+        part: the examples.
+        explain: whether to explain the scores.
+        last: see `run`.
+        several: whether it is one of several parts; a full part may be.
+    """
+    with one_thread() if several or len(part) >= PART else nullcontext():
+        scores = {name: run(scorer, part, last=last) for name, scorer in scorers.items()}
+        explained = {
+            name: explanations(scorer, part) for name, scorer in scorers.items() if explain and is_explained(scorer)
+        }
+    return ScoredPart(part, scores, explained)
+
+
+# a worker
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is sent to a worker, once.
+
+    Attributes:
+        asked: the scorers.
+        folder: where relative names of files start.
+        signatures: of the scorers here; a worker whose scorers have others is refused.
+    """
+
+    asked: Asked
+    folder: str
+    signatures: tuple[str, ...]
+
+
+class Engine(Protocol):
+    """The processes that score parts; `engines` has those of this machine and of a Ray cluster."""
+
+    size: int
+
+    def submit(self, job: Job, part: list[Example]) -> Any:
+        """Send a part, and return a ticket for its result."""
+
+    def result(self, ticket: Any) -> tuple[Any, ...]:
+        """Wait for the result of `score_there`; raise `Lost` if the worker ended."""
+
+    def cancel(self, ticket: Any) -> None:
+        """Drop a part that is not needed any more."""
+
+    def close(self, *, now: bool) -> None:
+        """End the processes; `now` does not wait for what they do."""
+
+
+class Lost(Exception):
+    """A worker ended before its part was done."""
+
+
+def score_there(job: Job, part: list[Example]) -> tuple[list[Scores], list[Sequence[Explanation | None] | None]]:
+    """Return scores and explanations in another process, in the order of the job's scorers."""
+    scored_part = score_part(_loaded(job), part, explain=job.asked.explain, last=True, several=True)
+    # `combine` is a method of a scorer, which stays where it is.
+    scores = [replace(scores, combine=None) for scores in scored_part.scores.values()]
+    return scores, [scored_part.explained.get(name) for name in scored_part.scores]
+
+
+@lru_cache(maxsize=1)
+def _loaded(job: Job) -> Mapping[str, Scorer]:
+    """Return the scorers of a job, loaded once in each process.
+
+    Raises:
+        MissingAsset: one cannot be loaded, or differs from the one where the job came from.
+    """
+    if Path(job.folder).is_dir():
+        os.chdir(job.folder)
+    host = socket.gethostname()
+    try:
+        scorers = job.asked.load()
+    except RejoinderError as error:
+        remedy = "Files that a scorer is named by must be at the same place on every machine"
+        raise MissingAsset(f"on the worker {host} in {Path.cwd()}: {error}. {remedy}") from error
+    for (name, scorer), expected in zip(scorers.items(), job.signatures, strict=True):
+        if (signature := str(signature_of(scorer))) != expected:
+            problem = f"{name} is {signature} on the worker {host} and {expected} here"
+            raise MissingAsset(f"{problem}. Install the same rejoinder, and put the same files, on every machine")
+    return scorers
+
+
+# all workers
 
 
 class Workers:
@@ -50,7 +225,7 @@ class Workers:
 
     Args:
         count: how many processes. `auto` takes one for each core, at most eight, if the first part took half a second
-            or more and three parts follow, and only for scorers that have a name of their own. 1 scores here.
+            or more and three parts follow, and only for scorers that have a name without a prefix. 1 scores here.
         engine: other processes, instead of those of this machine.
         note: gets a message when a worker ended.
 
@@ -110,6 +285,8 @@ class Workers:
 
     def _processes(self) -> Engine | None:
         """Return the processes, started if need be; None if one is enough, or if this system has none."""
+        from rejoinder.scoring.engines import ProcessPool
+
         count = min(cores(), MOST) if self.count == "auto" else self.count
         if self._engine is None and count > 1:
             try:
@@ -130,31 +307,28 @@ class Workers:
         """Score parts in other processes, and here by the scorers that are not sent."""
         local = {label: scorer for label, scorer in scorers.items() if label not in sent}
         away = {label: scorers[label] for label in sent}
+        inner = [scorer.scorer if isinstance(scorer, DialogueScorer) else scorer for scorer in away.values()]
         vectors = asked.vectors if any("vectors" in scorer.card.needs for scorer in away.values()) else None
-        scale = asked.scale if any(map(is_judge, map(_plain, away.values()))) else None
+        scale = asked.scale if any(map(is_judge, inner)) else None
         signatures = tuple(str(signature_of(scorer)) for scorer in away.values())
         job = Job(replace(asked, names=tuple(sent.values()), vectors=vectors, scale=scale), str(Path.cwd()), signatures)
-        for part, (scores, explained) in in_order(engine, job, stream, self._note):
+        for part, (results, reasons) in in_order(engine, job, stream, self._note):
             here = score_part(local, part, explain=asked.explain, several=True)
-            there = {label: _combining(away[label], found, part) for label, found in zip(away, scores, strict=True)}
-            why = {**dict(zip(sent, explained, strict=True)), **here.explained}
+            there = zip(away, results, strict=True)
+            scores = {**here.scores, **{label: _combining(away[label], result, part) for label, result in there}}
+            explained = {**here.explained, **dict(zip(away, reasons, strict=True))}
             yield ScoredPart(
                 part,
-                {label: there[label] if label in there else here.scores[label] for label in scorers},
-                {label: rows for label in scorers if (rows := why.get(label)) is not None},
+                {label: scores[label] for label in scorers},
+                {label: rows for label in scorers if (rows := explained.get(label)) is not None},
             )
-
-
-def _plain(scorer: Scorer) -> Scorer:
-    """Return the scorer of turns behind one of conversations."""
-    return scorer.scorer if isinstance(scorer, DialogueScorer) else scorer
 
 
 def _is_sent(name: str, *, asked_for: bool) -> bool:
     """Return whether other processes can use a scorer.
 
-    One that asks an endpoint stays here: it waits for the answers, and counts their costs. Others with a prefix may
-    have a state, a program or gigabytes of weights, so they are sent only if the user asks for workers.
+    A language model at an endpoint stays here: it waits for the answers, and counts their costs. Others with a prefix
+    may have a state, a program or gigabytes of weights, so they are sent only if the user asks for workers.
     """
     prefix = name.partition(":")[0] if ":" in name else ""
     if not name or prefix in {entry.key for entry in ENDPOINTS}:
@@ -196,7 +370,7 @@ def in_order(
                     part = next(parts)
                 except StopIteration:
                     break
-                except Exception as error:  # noqa: BLE001 - raised below, in its turn
+                except Exception as error:  # noqa: BLE001 - raised below, after the parts before it
                     failed = error
                     break
                 waiting.append((part, engine.submit(job, part)))
@@ -234,7 +408,7 @@ def _result(engine: Engine, job: Job, part: list[Example], ticket: Any, note: No
 
 @contextmanager
 def opened(workers: Workers | Count) -> Iterator[Workers]:
-    """Yield workers: those given, or new ones that end with the block."""
+    """Yield workers: those in the call, or new ones that end with the block."""
     if isinstance(workers, Workers):
         yield workers
         return
@@ -280,32 +454,34 @@ def scored(
 
 def joined(parts: Sequence[Scores], scorer: Scorer) -> Scores:
     """Return the scores of parts that follow each other as those of the whole, by `scorer`."""
-    starts = np.cumsum([0, *(len(part.values) for part in parts)]).tolist()
+    sizes = [len(part.values) for part in parts]
+    starts = [0, *accumulate(sizes)][:-1]
 
     def placed(name: str) -> dict[int, Any]:
         """Return values by their position in the whole."""
         return {
             start + place: value
-            for start, part in zip(starts, parts, strict=False)
+            for start, part in zip(starts, parts, strict=True)
             for place, value in getattr(part, name).items()
         }
+
+    def concatenated(name: str, empty: float) -> FloatArray | None:
+        """Return the arrays of all parts, `empty` for a part without one; None if no part has one."""
+        arrays = [getattr(part, name) for part in parts]
+        shape = next((array.shape[1:] for array in arrays if array is not None), None)
+        if shape is None:
+            return None
+        pairs = zip(arrays, sizes, strict=True)
+        return np.concatenate([np.full((n, *shape), empty) if array is None else array for array, n in pairs])
 
     return Scores(
         np.concatenate([np.empty(0), *(part.values for part in parts)]),
         placed("reasons"),
         signature_of(scorer),
-        statistics=_beside([(part.statistics, len(part.values)) for part in parts], 0.0),
+        statistics=concatenated("statistics", 0.0),
         combine=next((part.combine for part in parts if part.combine), None),
         warnings=placed("warnings"),
-        low=_beside([(part.low, len(part.values)) for part in parts], np.nan),
-        high=_beside([(part.high, len(part.values)) for part in parts], np.nan),
+        low=concatenated("low", np.nan),
+        high=concatenated("high", np.nan),
         details=placed("details"),
     )
-
-
-def _beside(parts: Sequence[tuple[FloatArray | None, int]], empty: float) -> FloatArray | None:
-    """Return the arrays of all parts as one, `empty` for a part without one; None if no part has one."""
-    some = next((array for array, _ in parts if array is not None), None)
-    if some is None:
-        return None
-    return np.concatenate([np.full((n, *some.shape[1:]), empty) if array is None else array for array, n in parts])
