@@ -41,22 +41,16 @@ def withhold(scores: Scores) -> Scores:
     outside = [row for row, warnings in scores.warnings.items() if OUT_OF_DOMAIN in warnings and scores.scored[row]]
     if not outside:
         return scores
-
-    def without(values: FloatArray | None, empty: float) -> FloatArray | None:
-        """Return a copy with `empty` in these rows."""
-        if values is not None:
-            values = values.copy()
-            values[outside] = empty
-        return values
-
+    emptied: dict[str, FloatArray] = {}
+    for name in ("values", "statistics", "low", "high"):
+        if (array := getattr(scores, name)) is not None:
+            emptied[name] = array.copy()
+            emptied[name][outside] = 0.0 if name == "statistics" else np.nan
     return replace(
         scores,
-        values=without(scores.values, np.nan),
         reasons=dict(sorted({**scores.reasons, **dict.fromkeys(outside, OUT_OF_DOMAIN)}.items())),
-        statistics=without(scores.statistics, 0.0),
-        low=without(scores.low, np.nan),
-        high=without(scores.high, np.nan),
         details={row: details for row, details in scores.details.items() if row not in outside},
+        **emptied,  # type: ignore[arg-type]
     )
 
 

@@ -34,7 +34,7 @@ _OF_THE_OLD = (*SCORED, UNANSWERED, FOLLOWED, CUT_OFF, "messages", "replies", "r
 
 @dataclass
 class Tally:
-    """Counts of one responder over a stream: contexts with an answer, reasons for none, and replies that were cut off."""
+    """Counts of one responder over a stream: contexts with an answer, reasons for none, and replies cut off."""
 
     responder: Responder
     answered: int = 0
@@ -107,18 +107,15 @@ def as_examples(contexts: Iterable[GivenContext]) -> Iterator[Example]:
         UsageError: they are a text, a single record or a data frame; once they are taken: a context is a text.
         DataError: once they are taken: a dict cannot be used.
     """
-    remedy = ""
+    problem = f"contexts is of type {type(contexts).__name__}, expected a list of examples, dicts or turns"
     if isinstance(contexts, (str, Path)):
-        remedy = f"For a file use rejoinder.contexts_of({str(contexts)[:40]!r})"
-    elif isinstance(contexts, (Mapping, Example)):
-        remedy = "Put it into a list"
-    elif hasattr(contexts, "columns"):
-        remedy = "For a data frame use rejoinder.examples_of(FRAME)"
-    elif not isinstance(contexts, Iterable):
-        remedy = "Pass one"
-    if remedy:
-        kind = type(contexts).__name__
-        raise UsageError(f"contexts is of type {kind}, expected a list of examples, dicts or turns. {remedy}")
+        raise UsageError(f"{problem}. For a file use rejoinder.contexts_of({str(contexts)[:40]!r})")
+    if isinstance(contexts, (Mapping, Example)):
+        raise UsageError(f"{problem}. Put it into a list")
+    if hasattr(contexts, "columns"):
+        raise UsageError(f"{problem}. For a data frame use rejoinder.examples_of(FRAME)")
+    if not isinstance(contexts, Iterable):
+        raise UsageError(f"{problem}. Pass one")
     return (_as_example(context, number) for number, context in enumerate(contexts, start=1))
 
 

@@ -190,7 +190,7 @@ def conversations(
     """
     second = None if partner is None else responders[partner]
     contexts = [start.context for start in starts]
-    how = {"turns": turns, "seed": seed, "stop_on_loop": stop_on_loop}
+    how: dict[str, Any] = {"turns": turns, "seed": seed, "stop_on_loop": stop_on_loop}
     for name in responders:
         if name == partner:
             continue
