@@ -148,13 +148,8 @@ def reply_stream(
     `count` above 1, `replies` holds all replies. A response that was cut off has a true `cut_off`. A context without
     an answer has an empty response and the reason under `unanswered`.
 
-    Args:
-        examples: any iterable; a batch of them is in memory at a time.
-        tallies: a fresh `Tally` for each responder, by its name in the records; filled as the stream is read.
-        count: see `respond`, for the rest too.
-        seed: see `respond`.
-        withhold: see `respond`.
-        advance: see `respond`.
+    `tallies` holds a fresh `Tally` for each responder, by its name in the records; they are filled as the stream is
+    read. For the other arguments see `respond`.
 
     Raises:
         DataError: there is not a single example.

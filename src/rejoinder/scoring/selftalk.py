@@ -100,14 +100,9 @@ def self_talk(
 ) -> list[Talk]:
     """Return N conversations of `first` and `second`, in the order of the contexts; all grow turn by turn together.
 
-    Args:
-        first: says the first added turn and every second turn after it.
-        contexts: N contexts.
-        second: says the others; None: `first` talks with itself.
-        turns: how many turns to add. A conversation whose context has no answer ends before that.
-        seed: see `selftalk`.
-        stop_on_loop: see `selftalk`; case and spacing make no difference.
-        advance: called with the number of turns done; those that an ended conversation will not have count.
+    `first` says the first added turn and every second turn after it; without `second` it talks with itself. A
+    conversation whose context has no answer ends early; `advance` counts its missing turns too. For the other arguments
+    see `selftalk`.
 
     Raises:
         UsageError: `turns` is below 1.
@@ -177,25 +172,20 @@ def conversations(
     stop_on_loop: bool = False,
     advance: Advance = ignore,
 ) -> Iterator[Conversation]:
-    """Yield each conversation of each responder.
-
-    Args:
-        responders: by their name in the lines.
-        starts: the contexts.
-        partner: which of `responders` talks with all others, and begins no conversation; None: each talks with itself.
-        turns: see `self_talk`, for the rest too.
-        seed: see `self_talk`.
-        stop_on_loop: see `self_talk`.
-        advance: see `self_talk`.
-    """
-    second = None if partner is None else responders[partner]
+    """Yield each conversation of each responder, all of which talk with `partner`, one of them, or with themselves."""
+    partners = {} if partner is None else {partner: responders[partner]}
     contexts = [start.context for start in starts]
-    how: dict[str, Any] = {"turns": turns, "seed": seed, "stop_on_loop": stop_on_loop}
-    for name in responders:
-        if name == partner:
-            continue
-        speakers = {name: responders[name]} | ({} if partner is None else {partner: responders[partner]})
-        talks = self_talk(responders[name], contexts, second=second, advance=advance, **how)
+    for name in [name for name in responders if name != partner]:
+        speakers = {name: responders[name], **partners}
+        talks = self_talk(
+            responders[name],
+            contexts,
+            second=next(iter(partners.values()), None),
+            turns=turns,
+            seed=seed,
+            stop_on_loop=stop_on_loop,
+            advance=advance,
+        )
         for number, (talk, start) in enumerate(zip(talks, starts, strict=True), start=1):
             dialogue = _dialogue(talk, start, list(speakers), number)
             yield Conversation(dialogue, list(_turns(dialogue, speakers, talk.cut)))

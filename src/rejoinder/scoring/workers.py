@@ -128,15 +128,7 @@ def score_part(
     last: bool = False,
     several: bool = False,
 ) -> ScoredPart:
-    """Return the scores of a part.
-
-    Args:
-        scorers: by name.
-        part: the examples.
-        explain: whether to explain the scores.
-        last: see `run`.
-        several: whether it is one of several parts; a full part may be.
-    """
+    """Return the scores of a part, which is one of `several`, or may be if it is full; for `last` see `run`."""
     with one_thread() if several or len(part) >= PART else nullcontext():
         scores = {name: run(scorer, part, last=last) for name, scorer in scorers.items()}
         explained = {
@@ -150,13 +142,7 @@ def score_part(
 
 @dataclass(frozen=True)
 class Job:
-    """What is sent to a worker, once.
-
-    Attributes:
-        asked: the scorers.
-        folder: where relative names of files start.
-        signatures: of the scorers here; a worker whose scorers have others is refused.
-    """
+    """The message to a worker: which scorers, in which folder names of files start, and the signatures to expect."""
 
     asked: Asked
     folder: str
@@ -269,12 +255,9 @@ class Workers:
             first = score_part(scorers, part, explain=asked.explain)
             seconds = time.monotonic() - began  # before the caller does anything with it
             yield first
-        ahead: list[list[Example]] = []
-        engine = None
-        if sent and (self._asked_for or seconds >= PAYS):
-            least = 1 if self._asked_for else FOLLOWING
-            ahead = list(islice(stream, least))
-            engine = self._processes() if len(ahead) == least else None
+        least = 1 if self._asked_for else FOLLOWING
+        ahead = list(islice(stream, least)) if sent and (self._asked_for or seconds >= PAYS) else []
+        engine = self._processes() if len(ahead) == least else None
         rest = chain(ahead, stream)
         if engine is None:
             yield from (score_part(scorers, part, explain=asked.explain, several=True) for part in rest)
