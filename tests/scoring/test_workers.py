@@ -95,7 +95,7 @@ def records(asked: Asked, given: list[Example], workers: Workers) -> list[str]:
     """What is written of the lines, and the sums of their scores."""
     scorers = asked.load()
     summaries = {name: Summary(scorer) for name, scorer in scorers.items()}
-    lines = score_lines(given, summaries, scoring=workers.scoring(scorers, asked))
+    lines = score_lines(given, summaries, workers=workers, asked=asked)
     written = [json.dumps(line.record()) for line in lines]
     return [*written, *(repr((one.scored, one.total, one.corpus, one.warnings)) for one in summaries.values())]
 
@@ -177,7 +177,7 @@ def test_conversations_are_scored_as_such_elsewhere_too() -> None:
 def test_what_cannot_be_sent_stays_here() -> None:
     scorers = {"f": load_scorer(lambda given: [1.0] * len(given)), "length": load_scorer("length")}
     asked, engine = asked_of([lambda given: [1.0] * len(given), "length"]), InProcess()
-    parts = list(Workers(engine=engine).scoring(scorers, asked)(in_parts(SAMPLE)))
+    parts = list(Workers(engine=engine).score(scorers, SAMPLE, asked))
     assert engine.submitted == 6 and all(list(part.scores) == ["f", "length"] for part in parts)
     assert not module._is_sent("openai:http://127.0.0.1:9/v1#m", asked_for=True)
     assert not module._is_sent("python:a:b", asked_for=False) and module._is_sent("python:a:b", asked_for=True)
@@ -188,7 +188,7 @@ def test_few_parts_are_in_memory_and_the_first_is_scored_here() -> None:
     engine, read = InProcess(size=2), count()
     endless = (replace(SAMPLE[0], id=str(next(read))) for _ in count())
     scorers, asked = {"length": load_scorer("length")}, Asked(("length",))
-    stream = Workers(engine=engine).scoring(scorers, asked)(in_parts(endless))
+    stream = Workers(engine=engine).score(scorers, endless, asked)
     next(stream)
     assert next(read) == module.PART and engine.submitted == 0
     list(islice(stream, 3))
@@ -204,7 +204,7 @@ def test_lines_before_a_bad_line_come_first() -> None:
 
     scorers, rows = {"length": load_scorer("length")}, 0
     with pytest.raises(DataError, match="f:61"):
-        for part in Workers(engine=InProcess()).scoring(scorers, Asked(("length",)))(in_parts(given())):
+        for part in Workers(engine=InProcess()).score(scorers, given(), Asked(("length",))):
             rows += len(part.examples)
     assert rows == 54, "all whole parts before it"
 

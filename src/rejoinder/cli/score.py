@@ -152,9 +152,8 @@ def command(
         _require_whole(turns, explain=explain)
     asked = _asked(scorers, vectors, scale, level, explain=explain)
     loaded = load_scorers(asked.names, vectors=vectors)
-    scoring = asked.of(loaded)
+    summaries = {name: Summary(scorer) for name, scorer in asked.of(loaded).items()}
     _report_unaffected(loaded, asked)
-    summaries = {name: Summary(scorer) for name, scorer in scoring.items()}
     on_terminal = to_stdout and (as_format or (Format.TABLE if sys.stdout.isatty() else None)) is Format.TABLE
     table, streaming = "", to_stdout and not on_terminal
     report = ScoreReport(summaries, by or []) if any(map(_is_report, outs)) else None
@@ -174,7 +173,8 @@ def command(
             _read(files, parts, level, report_error, reading),
             summaries,
             out_of_domain=out_of_domain.value,
-            scoring=pool.scoring(scoring, asked),
+            workers=pool,
+            asked=asked,
             begun=bool(parts and parts.done),
             advance=advance,
         )

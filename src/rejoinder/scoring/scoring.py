@@ -34,7 +34,7 @@ from rejoinder.scorer import (
 from rejoinder.scoring.domain import INSTEAD, OutOfDomain, require_choice, withhold
 from rejoinder.scoring.explained import require_explained
 from rejoinder.scoring.unscored import nothing_scored, unread
-from rejoinder.scoring.workers import Asked, Scoring, Workers, in_parts
+from rejoinder.scoring.workers import Asked, Workers
 
 _IF_ANY = (INTERVALS, EXPLAINED, WORST)  # keys that are left out of a line without them
 
@@ -205,14 +205,15 @@ def score_lines(
     summaries: Mapping[str, Summary],
     *,
     out_of_domain: OutOfDomain = "withhold",
-    scoring: Scoring | None = None,
+    workers: Workers | None = None,
+    asked: Asked | None = None,
     begun: bool = False,
     advance: Advance = ignore,
 ) -> Iterator[ScoredLine]:
-    """Yield the examples with their scores, in order; arguments and errors as for `score_stream`."""
+    """Yield the examples with their scores, in order; see `score_stream`, and `Workers.score` for `asked`."""
     require_choice(out_of_domain)
-    scoring = scoring or Workers().scoring({name: summary.scorer for name, summary in summaries.items()})
-    for part in scoring(in_parts(examples)):
+    scorers = {name: summary.scorer for name, summary in summaries.items()}
+    for part in (workers or Workers()).score(scorers, examples, asked):
         results = {
             name: withhold(scores) if out_of_domain == "withhold" else scores for name, scores in part.scores.items()
         }
@@ -255,11 +256,10 @@ def score_stream(
         DataError: there is not a single line.
         UsageError: no scorer explains its scores, and `explain` is true; or `out_of_domain` is another word.
     """
-    scorers = {name: summary.scorer for name, summary in summaries.items()}
     if explain:
-        require_explained(scorers)
-    scoring = Workers().scoring(scorers, Asked((), explain=explain))
-    lines = score_lines(examples, summaries, out_of_domain=out_of_domain, scoring=scoring, advance=advance)
+        require_explained({name: summary.scorer for name, summary in summaries.items()})
+    asked = Asked((), explain=explain)
+    lines = score_lines(examples, summaries, out_of_domain=out_of_domain, asked=asked, advance=advance)
     return (line.record() for line in lines)
 
 

@@ -11,7 +11,7 @@ import os
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -107,10 +107,6 @@ class ScoredPart(NamedTuple):
     examples: Sequence[Example]
     scores: Mapping[str, Scores]
     explained: Mapping[str, Sequence[Explanation | None]]
-
-
-Scoring = Callable[[Iterable[list[Example]]], Iterator[ScoredPart]]
-"""What scores parts of a stream, in their order."""
 
 
 def in_parts(examples: Iterable[Example], size: int = 0) -> Iterator[list[Example]]:
@@ -235,18 +231,17 @@ class Workers:
             self._engine.close(now=kind is not None)
             self._engine = None
 
-    def scoring(self, scorers: Mapping[str, Scorer], asked: Asked | None = None) -> Scoring:
-        """Return what scores parts by these scorers.
+    def score(
+        self, scorers: Mapping[str, Scorer], examples: Iterable[Example], asked: Asked | None = None
+    ) -> Iterator[ScoredPart]:
+        """Yield the examples in parts with their scores, in order.
 
         Args:
             scorers: as they are here, by name.
+            examples: any iterable.
             asked: the same scorers as other processes load them, in this order; None scores here.
         """
-        return lambda parts: self._scored(scorers, asked or Asked(()), iter(parts))
-
-    def _scored(
-        self, scorers: Mapping[str, Scorer], asked: Asked, stream: Iterator[list[Example]]
-    ) -> Iterator[ScoredPart]:
+        asked, stream = asked or Asked(()), in_parts(examples)
         names = zip(scorers, asked.names, strict=False)
         sent = {label: name for label, name in names if _is_sent(name, asked_for=self._asked_for)}
         seconds = 0.0
@@ -428,7 +423,7 @@ def scored(
     parts: dict[str, list[Scores]] = {name: [] for name in others}
     if others:
         with opened(workers) as pool:
-            for part in pool.scoring(others, asked)(in_parts(examples)):
+            for part in pool.score(others, examples, asked):
                 for name, scores in part.scores.items():
                     parts[name].append(scores)
                 advance(len(part.examples) * len(others))
@@ -439,32 +434,21 @@ def joined(parts: Sequence[Scores], scorer: Scorer) -> Scores:
     """Return the scores of parts that follow each other as those of the whole, by `scorer`."""
     sizes = [len(part.values) for part in parts]
     starts = [0, *accumulate(sizes)][:-1]
-
-    def placed(name: str) -> dict[int, Any]:
-        """Return values by their position in the whole."""
-        return {
-            start + place: value
+    by_position: dict[str, dict[int, Any]] = {
+        name: {
+            start + row: value
             for start, part in zip(starts, parts, strict=True)
-            for place, value in getattr(part, name).items()
+            for row, value in getattr(part, name).items()
         }
-
-    def concatenated(name: str, empty: float) -> FloatArray | None:
-        """Return the arrays of all parts, `empty` for a part without one; None if no part has one."""
-        arrays = [getattr(part, name) for part in parts]
-        shape = next((array.shape[1:] for array in arrays if array is not None), None)
-        if shape is None:
-            return None
-        pairs = zip(arrays, sizes, strict=True)
-        return np.concatenate([np.full((n, *shape), empty) if array is None else array for array, n in pairs])
-
-    return Scores(
-        np.concatenate([np.empty(0), *(part.values for part in parts)]),
-        placed("reasons"),
-        signature_of(scorer),
-        statistics=concatenated("statistics", 0.0),
-        combine=next((part.combine for part in parts if part.combine), None),
-        warnings=placed("warnings"),
-        low=concatenated("low", np.nan),
-        high=concatenated("high", np.nan),
-        details=placed("details"),
-    )
+        for name in ("reasons", "warnings", "details")
+    }
+    arrays: dict[str, FloatArray] = {"values": np.empty(0)}
+    for name in ("values", "statistics", "low", "high"):
+        known = [getattr(part, name) for part in parts]
+        if (first := next((array for array in known if array is not None), None)) is not None:
+            # As in `run`: statistics of unscored examples are 0, a missing end is NaN.
+            empty = np.full((1, *first.shape[1:]), 0.0 if name == "statistics" else np.nan)
+            pairs = zip(known, sizes, strict=True)
+            arrays[name] = np.concatenate([empty.repeat(n, axis=0) if array is None else array for array, n in pairs])
+    combine = next((part.combine for part in parts if part.combine), None)
+    return Scores(signature=signature_of(scorer), combine=combine, **by_position, **arrays)  # type: ignore[arg-type]
