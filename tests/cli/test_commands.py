@@ -352,7 +352,7 @@ def test_interruption_is_refused(run: Run, lines: Path, tmp_path: Path, monkeypa
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rejoinder.scoring.workers.run", stop)
+    monkeypatch.setattr("rejoinder.scoring.engines.run", stop)
     refused(
         run("score", lines, "-s", "length", "-o", tmp_path / "a.csv"),
         130,

@@ -29,19 +29,9 @@ from rejoinder.scorer import Scores, run, signature_of
 from rejoinder.scoring import engines
 from rejoinder.scoring import workers as module
 from rejoinder.scoring.catalog import SCORERS, load_scorer
+from rejoinder.scoring.engines import Asked, Job, Lost, asked_of, in_parts, score_there
 from rejoinder.scoring.scoring import Summary, score_lines
-from rejoinder.scoring.workers import (
-    AHEAD,
-    Asked,
-    Job,
-    Lost,
-    Workers,
-    asked_of,
-    in_parts,
-    joined,
-    score_there,
-    scored,
-)
+from rejoinder.scoring.workers import AHEAD, Workers, joined, scored
 
 SAMPLE = list(rejoinder.read("@dstc7"))[:60]
 # A scorer that ends its own process, the first time it meets each reply that says so, or every time.
@@ -88,7 +78,7 @@ class InProcess:
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PART", 9)
+    monkeypatch.setattr(engines, "PART", 9)
 
 
 def records(asked: Asked, given: list[Example], workers: Workers) -> list[str]:
@@ -190,7 +180,7 @@ def test_few_parts_are_in_memory_and_the_first_is_scored_here() -> None:
     scorers, asked = {"length": load_scorer("length")}, Asked(("length",))
     stream = Workers(engine=engine).score(scorers, endless, asked)
     next(stream)
-    assert next(read) == module.PART and engine.submitted == 0
+    assert next(read) == engines.PART and engine.submitted == 0
     list(islice(stream, 3))
     assert engine.submitted <= 3 + 2 * AHEAD
     stream.close()  # type: ignore[attr-defined]
@@ -254,7 +244,7 @@ def test_processes_start_only_if_they_pay(
         return InProcess(size)
 
     clock = count(0, seconds)
-    monkeypatch.setattr(engines, "ProcessPool", pool)
+    monkeypatch.setattr(module, "ProcessPool", pool)
     monkeypatch.setattr(module, "cores", lambda: cores)
     monkeypatch.setattr("rejoinder.scoring.workers.time.monotonic", lambda: next(clock))
     records(Asked(("length",)), SAMPLE[:lines], Workers("auto"))

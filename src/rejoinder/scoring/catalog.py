@@ -61,10 +61,10 @@ def load_scorer(name: ScorerLike, *, vectors: str | Path | None = None) -> Score
     """Return the scorer with this name; a scorer object comes back as it is, a function as a scorer.
 
     Args:
-        name: a name from `cards()`, the folder of a trained judge, `column:KEY` for numbers in the lines,
+        name: a name from `cards()`, the path of a trained judge, `column:KEY` for numbers in the lines,
             `python:MODULE:FUNCTION`, `command:PROGRAM ARGUMENTS`, `openai:URL#MODEL`, or a function
             `f(examples) -> list[float]`.
-        vectors: file of word vectors for scorers that need them; None takes the bundled ones.
+        vectors: file of word vectors for scorers that need them; by default the bundled ones.
 
     Raises:
         UsageError: there is no scorer of that name; an object is no scorer.
@@ -202,7 +202,12 @@ def explain(
 ) -> list[Explanation | None]:
     """Return the explanation of the score of each of `examples`; None for an example without a score.
 
-    The arguments are those of `score`. Explanations are in points of the scale; a withheld score has none.
+    Args:
+        examples: see `score`.
+        scorer: see `score`.
+        scale: see `score`; explanations are in points of it.
+        vectors: see `score`.
+        out_of_domain: see `score`; a withheld score has no explanation.
 
     Raises:
         UsageError: the scorer does not explain its scores; see also `score`, and for other errors.
@@ -240,8 +245,8 @@ def load_responder(name: str | Path | Responder, *, decoding: Decoding | None = 
     """Return the responder with this name; a responder object comes back as it is.
 
     Args:
-        name: the folder of a trained model, `human:FILE`, `command:PROGRAM ARGUMENTS` or `openai:URL#MODEL`.
-        decoding: how a model that writes replies token by token chooses the tokens; None takes the defaults.
+        name: the path of a trained model, `human:FILE`, `command:PROGRAM ARGUMENTS` or `openai:URL#MODEL`.
+        decoding: how a model that writes replies token by token chooses the tokens; by default the usual way.
 
     Raises:
         UsageError: there is no such responder.
@@ -261,7 +266,7 @@ def load_responder(name: str | Path | Responder, *, decoding: Decoding | None = 
     if entry := RESPONDERS.entry(str(name)):
         return entry.load(str(name).partition(":")[2], decoding or Decoding())
     known = ", ".join(f"{prefix}:..." for prefix in RESPONDERS)
-    raise UsageError(f"no responder is called {str(name)!r}. Name the folder of a trained one, or {known}")
+    raise UsageError(f"no responder is called {str(name)!r}. Use the path of a trained one, or {known}")
 
 
 def load_responders(

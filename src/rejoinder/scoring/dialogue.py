@@ -125,7 +125,7 @@ class DialogueScorer:
     def _with_silence(self, replies: Sequence[Example], values: Sequence[float]) -> list[float]:
         """Return the scores of turns, with the worst for a turn without words.
 
-        That is the worst end of the scorer's scale, or the worst score of another turn if this lies beyond; a scorer
+        That is the worst end of the scorer's scale, or the worst score of another turn if this is even worse; a scorer
         without a direction has no worst. A turn that lacks a reference which the scorer needs has no score.
         """
         card, sign = self.scorer.card, self._sign

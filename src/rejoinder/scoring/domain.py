@@ -98,7 +98,7 @@ def domain_share(
     Args:
         scores: the scores. A score that was withheld as out of domain counts as a scored reply.
         scorer: what gave them; one that declares no domain is never out of it. None if it is unknown.
-        places: the lines that count; None takes all.
+        places: the lines that count; by default all.
         whose: see `DomainShare`.
     """
     rows = range(len(scores.values)) if places is None else places

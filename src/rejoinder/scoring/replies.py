@@ -78,7 +78,7 @@ def respond(
         contexts: each an example or a dict with the keys of an input line, whose context is answered, or turns, oldest
             first; a batch of them is in memory at a time. `contexts_of` reads them from files.
         responders: one or more; see `load_responder`, for errors too.
-        decoding: how a model that writes replies word by word chooses the words; None takes the defaults.
+        decoding: how a model that writes replies word by word chooses the words; by default the usual way.
         count: replies to each context, 1 or more; the best is the response.
         seed: of everything random in them.
         withhold: whether a retrieval model excludes the first reference from its candidates, or the response if there
@@ -187,7 +187,7 @@ def contexts_of(
 
     Args:
         files: examples and dialogues.
-        share: None takes all; else only those of dialogues that a training with this share held out does not read
+        share: by default all; else only those of dialogues that a training with this share held out does not read
             (see `is_held_out`).
         cut: where to cut a dialogue.
         on_error: what to do with the error of a line that cannot be used.

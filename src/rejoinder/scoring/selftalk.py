@@ -65,10 +65,10 @@ def selftalk(
         contexts: first turns: examples, of which the context counts, or turns, oldest first.
         responders: one or more; see `load_responder`, for errors too.
         partner: talks with each responder, in turn; None: each talks with itself.
-        count: how many different contexts to take, sampled by `seed`; None takes all of them.
+        count: how many different contexts to take, sampled by `seed`; by default all of them.
         turns: how many turns to add, 1 or more.
         stop_on_loop: whether a conversation ends with a turn that was said in it before.
-        decoding: how a model that writes replies word by word chooses the words; None takes the defaults.
+        decoding: how a model that writes replies word by word chooses the words; by default the usual way.
         seed: of everything random in the replies.
         advance: called with the number of turns done.
 

@@ -8,43 +8,30 @@ Results come in the order of the input, and few parts are in memory at a time.
 from __future__ import annotations
 
 import os
-import socket
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import accumulate, chain, islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from rejoinder.data.joins import Note
 from rejoinder.data.read import silent
-from rejoinder.encoders.threads import one_thread
-from rejoinder.errors import MissingAsset, RejoinderError, UsageError, WorkersLost
+from rejoinder.errors import UsageError, WorkersLost
 from rejoinder.example import Example
-from rejoinder.judges.answers import answering, is_judge
+from rejoinder.judges.answers import is_judge
 from rejoinder.llm import ENDPOINTS
-from rejoinder.scorer import (
-    Advance,
-    Explanation,
-    FloatArray,
-    Scorer,
-    ScorerLike,
-    Scores,
-    finish,
-    ignore,
-    run,
-    signature_of,
-)
-from rejoinder.scoring.catalog import PREFIXES, load_scorers
-from rejoinder.scoring.dialogue import DialogueScorer, of_dialogues
-from rejoinder.scoring.explained import explanations, is_explained
+from rejoinder.scorer import Advance, FloatArray, Scorer, Scores, finish, ignore, run, signature_of
+from rejoinder.scoring.catalog import PREFIXES
+from rejoinder.scoring.dialogue import DialogueScorer
+from rejoinder.scoring.engines import Asked as Asked
+from rejoinder.scoring.engines import Engine, Job, Lost, ProcessPool, ScoredPart, in_parts, score_part
+from rejoinder.scoring.engines import asked_of as asked_of
 
-PART = 512  # lines: a second or less of the bundled judge's work, under a megabyte of text
 AHEAD = 4  # parts for each worker that are read and not written yet
 ATTEMPTS = 3  # workers that a part may end
 MOST = 8  # processes, unless the user asks for more: each takes 160 MB with the bundled judge
@@ -52,152 +39,6 @@ PAYS = 0.5  # seconds for the first part; below that, reading and writing take m
 FOLLOWING = 3  # parts after it; for fewer, starting a process takes longer than scoring them here
 
 Count = int | Literal["auto"]
-
-
-# what is scored
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Which scorers to run, and how: everything that another process needs to do the same.
-
-    Attributes:
-        names: what `load_scorer` takes; an object or a function has the name "" and is never sent.
-        vectors: file of word vectors.
-        scale: the lowest and highest rating that judges answer with.
-        level: `turn` scores replies, `dialogue` whole conversations, `rated` whichever each line says.
-        explain: whether to explain the scores.
-    """
-
-    names: tuple[str, ...]
-    vectors: str | None = None
-    scale: tuple[float, float] | None = None
-    level: Literal["turn", "dialogue", "rated"] = "turn"
-    explain: bool = False
-
-    def load(self) -> Mapping[str, Scorer]:
-        """Return the scorers, by name; for errors see `load_scorer`."""
-        return self.of(load_scorers(self.names, vectors=self.vectors))
-
-    def of(self, scorers: Mapping[str, Scorer]) -> Mapping[str, Scorer]:
-        """Return the scorers with this scale and level.
-
-        Raises:
-            UsageError: there is a scale, and none of them predicts ratings.
-        """
-        if self.scale is not None:
-            scorers = answering(scorers, self.scale)
-        if self.level == "turn":
-            return scorers
-        return {name: of_dialogues(scorer, every=self.level == "dialogue") for name, scorer in scorers.items()}
-
-
-def asked_of(
-    scorers: Iterable[ScorerLike], vectors: str | Path | None = None, examples: Iterable[Example] = ()
-) -> Asked:
-    """Return what to run, to score each of these examples as the reply or the conversation that it is."""
-    names = tuple(str(scorer) if isinstance(scorer, (str, Path)) else "" for scorer in scorers)
-    level: Literal["rated", "turn"] = "rated" if any(example.is_dialogue for example in examples) else "turn"
-    return Asked(names, None if vectors is None else str(vectors), level=level)
-
-
-class ScoredPart(NamedTuple):
-    """N examples with their scores, and the [N] explanations of these if there are any, by scorer."""
-
-    examples: Sequence[Example]
-    scores: Mapping[str, Scores]
-    explained: Mapping[str, Sequence[Explanation | None]]
-
-
-def in_parts(examples: Iterable[Example], size: int = 0) -> Iterator[list[Example]]:
-    """Yield the examples `size` at a time (by default `PART`), read as they are needed."""
-    stream = iter(examples)
-    while part := list(islice(stream, size or PART)):
-        yield part
-
-
-def score_part(
-    scorers: Mapping[str, Scorer],
-    part: Sequence[Example],
-    *,
-    explain: bool = False,
-    last: bool = False,
-    several: bool = False,
-) -> ScoredPart:
-    """Return the scores of a part, which is one of `several`, or may be if it is full; for `last` see `run`."""
-    with one_thread() if several or len(part) >= PART else nullcontext():
-        scores = {name: run(scorer, part, last=last) for name, scorer in scorers.items()}
-        explained = {
-            name: explanations(scorer, part) for name, scorer in scorers.items() if explain and is_explained(scorer)
-        }
-    return ScoredPart(part, scores, explained)
-
-
-# a worker
-
-
-@dataclass(frozen=True)
-class Job:
-    """The message to a worker: which scorers, in which folder names of files start, and the signatures to expect."""
-
-    asked: Asked
-    folder: str
-    signatures: tuple[str, ...]
-
-
-class Engine(Protocol):
-    """The processes that score parts; `engines` has those of this machine and of a Ray cluster."""
-
-    size: int
-
-    def submit(self, job: Job, part: list[Example]) -> Any:
-        """Send a part, and return a ticket for its result."""
-
-    def result(self, ticket: Any) -> tuple[Any, ...]:
-        """Wait for the result of `score_there`; raise `Lost` if the worker ended."""
-
-    def cancel(self, ticket: Any) -> None:
-        """Drop a part that is not needed any more."""
-
-    def close(self, *, now: bool) -> None:
-        """End the processes; `now` does not wait for what they do."""
-
-
-class Lost(Exception):
-    """A worker ended before its part was done."""
-
-
-def score_there(job: Job, part: list[Example]) -> tuple[list[Scores], list[Sequence[Explanation | None] | None]]:
-    """Return scores and explanations in another process, in the order of the job's scorers."""
-    scored_part = score_part(_loaded(job), part, explain=job.asked.explain, last=True, several=True)
-    # `combine` is a method of a scorer, which stays where it is.
-    scores = [replace(scores, combine=None) for scores in scored_part.scores.values()]
-    return scores, [scored_part.explained.get(name) for name in scored_part.scores]
-
-
-@lru_cache(maxsize=1)
-def _loaded(job: Job) -> Mapping[str, Scorer]:
-    """Return the scorers of a job, loaded once in each process.
-
-    Raises:
-        MissingAsset: one cannot be loaded, or differs from the one where the job came from.
-    """
-    if Path(job.folder).is_dir():
-        os.chdir(job.folder)
-    host = socket.gethostname()
-    try:
-        scorers = job.asked.load()
-    except RejoinderError as error:
-        remedy = "Files that a scorer is named by must be at the same place on every machine"
-        raise MissingAsset(f"on the worker {host} in {Path.cwd()}: {error}. {remedy}") from error
-    for (name, scorer), expected in zip(scorers.items(), job.signatures, strict=True):
-        if (signature := str(signature_of(scorer))) != expected:
-            problem = f"{name} is {signature} on the worker {host} and {expected} here"
-            raise MissingAsset(f"{problem}. Install the same rejoinder, and put the same files, on every machine")
-    return scorers
-
-
-# all workers
 
 
 class Workers:
@@ -263,8 +104,6 @@ class Workers:
 
     def _processes(self) -> Engine | None:
         """Return the processes, started if need be; None if one is enough, or if this system has none."""
-        from rejoinder.scoring.engines import ProcessPool
-
         count = min(cores(), MOST) if self.count == "auto" else self.count
         if self._engine is None and count > 1:
             try:
