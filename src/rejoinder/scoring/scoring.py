@@ -157,7 +157,7 @@ class ScoredLine(NamedTuple):
         """
         record = to_record(self.example)
         row: Mapping[str, Any] | None = record.pop(ROW, None)
-        before = record.pop(NOTES) if are_earlier_notes(record) else {}
+        before = record.pop(NOTES) if are_earlier_notes(record) else None
         added = self._added()
         for key in (WARNINGS, *_IF_ANY):
             if (added[key] or key == WARNINGS) and record.get(key) is not None and not of_scoring(key, record[key]):
@@ -166,13 +166,15 @@ class ScoredLine(NamedTuple):
             if not added[key] and not of_scoring(key, record.get(key)):
                 del added[key]
         for key, by_scorer in added.items():
-            earlier = (before if key == WARNINGS else {}) | (record.pop(key, None) or {})
+            earlier = record.pop(key, None) or {}
+            if key == WARNINGS and before:
+                earlier = {**before, **earlier}
             if key not in ("scores", "signatures"):  # these two keep their order
                 earlier = {name: value for name, value in earlier.items() if name not in self.results}
             added[key] = earlier | by_scorer
         if row is None or not table:
             return {"id": record.pop("id"), **added, **record}
-        if before:
+        if before is not None:
             row = {key: cell for key, cell in row.items() if key != NOTES}
         return _with_row(_without_details(row, self.results), added, record)
 
