@@ -166,7 +166,7 @@ def score(
     """Return the scores of `examples` by `scorer`: a name, a judge's folder, a scorer object or a function.
 
     Args:
-        examples: the lines to score, in the order of the scores; see `examples_of` for accepted types.
+        examples: the lines to score; see `examples_of` for accepted types.
         scorer: see `load_scorer`; the bundled judge by default.
         scale: the lowest and highest rating that a judge answers with; None keeps the scale of its ratings.
         vectors: see `load_scorer`.

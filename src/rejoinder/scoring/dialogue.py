@@ -41,17 +41,11 @@ class Turn(NamedTuple):
 
 
 class Replies(NamedTuple):
-    """The judged turns of a line.
-
-    Attributes:
-        places: which turns of the conversation, from 1.
-        examples: each as a reply to the turns before it.
-        reason: why there is none, or "".
-    """
+    """The judged turns of a line: their places from 1 on, and each as a reply to the turns before it."""
 
     places: list[int]
     examples: list[Example]
-    reason: str = ""
+    reason: str = ""  # why there is none
 
 
 @dataclass(frozen=True)

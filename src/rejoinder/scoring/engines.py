@@ -51,20 +51,12 @@ _QUIET = {
 
 @dataclass(frozen=True)
 class Asked:
-    """Which scorers to run, and how: everything that another process needs to do the same.
+    """Which scorers to run, and how: everything that another process needs to do the same."""
 
-    Attributes:
-        names: what `load_scorer` takes; an object or a function has the name "" and is never sent.
-        vectors: file of word vectors.
-        scale: the lowest and highest rating that judges answer with.
-        level: `turn` scores replies, `dialogue` whole conversations, `rated` whichever each line says.
-        explain: whether to explain the scores.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # as for `load_scorer`; an object or a function has the name "" and is never sent
     vectors: str | None = None
     scale: tuple[float, float] | None = None
-    level: Literal["turn", "dialogue", "rated"] = "turn"
+    level: Literal["turn", "dialogue", "rated"] = "turn"  # `rated`: of each line whichever it says
     explain: bool = False
 
     def load(self) -> Mapping[str, Scorer]:

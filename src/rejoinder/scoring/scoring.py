@@ -114,19 +114,11 @@ class Summary:
 
 
 class ScoredLine(NamedTuple):
-    """A line with its scores.
-
-    Attributes:
-        example: the line.
-        row: its position in the part.
-        results: the scores of the part, by scorer.
-        signatures: of the scorers.
-        explained: the explanations of the scores, by scorer, if there are any.
-    """
+    """A line with its scores, signatures and explanations, by scorer."""
 
     example: Example
-    row: int
-    results: Mapping[str, Scores]
+    row: int  # in the part that it belongs to
+    results: Mapping[str, Scores]  # of this part
     signatures: Mapping[str, str]
     explained: Mapping[str, Explanation]
 

@@ -25,19 +25,12 @@ LOOP = "loop"
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A conversation that was continued.
-
-    Attributes:
-        context: its first turns.
-        replies: the turns that were added, oldest first.
-        ended: why there are fewer replies than `turns`, or "".
-        cut: the places of the replies that were cut off.
-    """
+    """A conversation: its context, and the replies that continue it."""
 
     context: Context
     replies: tuple[str, ...]
-    ended: str = ""
-    cut: tuple[int, ...] = ()
+    ended: str = ""  # why there are fewer replies than `turns`
+    cut: tuple[int, ...] = ()  # places of the replies that were cut off
 
 
 class Conversation(NamedTuple):
