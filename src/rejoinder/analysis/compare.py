@@ -25,9 +25,9 @@ from rejoinder.report.written import sentences
 from rejoinder.scorer import Advance, Card, Scorer, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, listed, load_scorers
 from rejoinder.scoring.dialogue import as_rated
+from rejoinder.scoring.domain import INSTEAD
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.unscored import nothing_scored
-from rejoinder.scoring.withholding import INSTEAD
 from rejoinder.scoring.workers import Asked, Count, Workers, asked_of, opened, scored
 from rejoinder.stats.resamples import Sampling
 from rejoinder.text.normalize import visible

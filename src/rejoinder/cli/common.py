@@ -160,9 +160,9 @@ def workers(count: str = AUTO, ray: str | None = None) -> Iterator[scoring.Worke
         return
     if count != AUTO:
         raise UsageError("--ray uses the cores of the cluster. Leave --workers out")
-    from rejoinder.scoring.cluster import ray_workers
+    from rejoinder.scoring.engines import ray_cluster
 
-    with ray_workers(ray, note=note) as pool:
+    with ray_cluster(ray, note) as cluster, Pool(engine=cluster, note=note) as pool:
         yield pool
 
 
