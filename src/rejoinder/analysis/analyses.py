@@ -24,7 +24,7 @@ from rejoinder.metrics.baselines import words
 from rejoinder.report.tables import Column, Table, pivot
 from rejoinder.report.written import DASH, count, interval, p_value
 from rejoinder.stats.agreement import one_against_others, random_halves, reliability
-from rejoinder.stats.correlation import CORRELATIONS, SMALLEST_P, chance_band, columns, within
+from rejoinder.stats.correlation import CORRELATIONS, SMALLEST_P, chance_band, columns
 from rejoinder.stats.ranking import pair_accuracy
 from rejoinder.stats.resamples import FloatArray, IntArray, renumbered
 
@@ -63,7 +63,8 @@ def agreement(scored: ScoredSet) -> list[Estimate]:
 
 def _over_systems(scored: ScoredSet, scorer: str, rows: IntArray) -> list[Estimate]:
     """Return the correlations of one scorer over the means of systems."""
-    means = [scored.system_means(name, rows) for name in (scorer, RATERS)]
+    of_systems = renumbered(scored.rated.systems[rows])
+    means = [scored.means(name, rows, of_systems) for name in (scorer, RATERS)]
     named = int((scored.rated.systems != NO_SYSTEM).sum())
     about = {"level": "system", "n": len(means[0]), "unscored": named - len(rows)}
     estimates = []
@@ -113,9 +114,7 @@ def without_copies(scored: ScoredSet) -> list[Estimate]:
 
 def _inside(scored: ScoredSet, scorer: str, rows: IntArray, groups: IntArray, **more: str) -> Estimate:
     """Return the mean Pearson correlation of a scorer inside groups of lines."""
-    values, ratings = scored.scores[scorer][rows], scored.rated.ratings[rows]
-    result = within(values, ratings, renumbered(groups), scored.resamples.at(rows))
-    return estimate_of(result, **scored.about(scorer, rows, **more))
+    return estimate_of(scored.within(scorer, rows, renumbered(groups)), **scored.about(scorer, rows, **more))
 
 
 def by_chance(scored: ScoredSet) -> list[Estimate]:
@@ -236,7 +235,7 @@ def _length_effect(scored: ScoredSet, scorer: str, values: FloatArray, gaps: Flo
     if len(estimates) < 2:
         sizes = f"{len(parts[0])} responses within {CLOSE} words of a reference's length and {len(parts[1])} beyond"
         return [*estimates, Estimate(**scored.about(scorer, rows, reason=f"{sizes}; one of each is needed", **about))]
-    drawn = scored.resamples.at(rows).means(values[rows], far)
+    drawn = scored.means(scorer, rows, far)
     # the tail depends on the contexts that have a line of the group
     contexts = min(len(np.unique(scored.rated.contexts[own])) for own in parts)
     p = max(float(mannwhitneyu(*(values[own] for own in parts)).pvalue), SMALLEST_P)

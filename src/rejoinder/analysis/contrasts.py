@@ -32,7 +32,7 @@ def ranking(scored: ScoredSet) -> dict[str, float]:
 
     Over all lines of a pool a scorer could lead by telling the data sets apart, which is no skill.
     """
-    values = {name: _mean(scored.draws("pearson", name, scored.rows(name), inside=True))[0] for name in scored.compared}
+    values = {name: _mean(scored.draws_in_sets("pearson", name, scored.rows(name)))[0] for name in scored.compared}
     known = {name: float(value) for name, value in values.items() if np.isfinite(value)}
     return dict(sorted(known.items(), key=lambda item: -item[1]))
 
@@ -130,7 +130,7 @@ def _differences(
         seed,
         swaps,
     )
-    draws = {name: scored.draws(statistic, name, rows, inside=True) for name in names}
+    draws = {name: scored.draws_in_sets(statistic, name, rows) for name in names}
     estimates = []
     for first, second in pairs:
         test = tested[names.index(first), names.index(second)]

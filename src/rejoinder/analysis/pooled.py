@@ -72,7 +72,7 @@ def over_sets(
 def _mean(pool: ScoredSet, name: str) -> Estimate:
     """Return the mean of Pearson's correlation inside each data set; resamples are of the contexts of the pool."""
     rows = pool.rows(name)
-    mean = mean_over_parts(pool.draws("pearson", name, rows, inside=True), pool.resamples.at(rows).size)
+    mean = mean_over_parts(pool.draws_in_sets("pearson", name, rows), pool.resamples.at(rows).size)
     about = pool.about(name, rows, dataset=OVER_SETS, statistic="pearson")
     if not mean.known:
         return Estimate(**about, reason="no data set has a correlation")

@@ -185,7 +185,8 @@ def _scored_set(
 
 def _missing(scores: Scores, places: Sequence[int]) -> list[str]:
     """Return why lines have no score, one reason for each."""
-    return [scores.reasons.get(place, "no reason given") for place in places if not scores.scored[place]]
+    scored = scores.scored
+    return [scores.reasons.get(place, "no reason given") for place in places if not scored[place]]
 
 
 def _about(

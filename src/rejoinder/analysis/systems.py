@@ -27,7 +27,7 @@ def systems(scored: ScoredSet) -> list[Estimate]:
     places, contexts = places.astype(np.int64), renumbered(rated.contexts[known])
     names = [str(rated.examples[known[np.argmax(places == place)]].system) for place in range(len(numbers))]
     rows = [known[places == place] for place in range(len(numbers))]
-    draws = scored.system_means(RATERS, known)
+    draws = scored.means(RATERS, known, places)
     ratings = _by_context(rated.ratings[known], places, contexts)
     swaps = max(scored.sampling.resamples, _FEWEST_SWAPS)
     groups = rank_clusters(
