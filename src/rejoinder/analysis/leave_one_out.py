@@ -25,8 +25,8 @@ from rejoinder.report.layout import Section
 from rejoinder.report.tables import Column, pivot
 from rejoinder.report.written import count, interval
 from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
-from rejoinder.stats.correlation import Statistic, pearson, resampled
-from rejoinder.stats.resamples import IntArray, percentile_interval
+from rejoinder.stats.correlation import Statistic, all_resampled, pearson
+from rejoinder.stats.resamples import percentile_interval
 from rejoinder.version import __version__
 
 LEFT_OUT, SAME_SET = "judge (data set left out)", "judge (same data set)"
@@ -89,45 +89,36 @@ def left_out(members: Sequence[ScoredSet], same_set: FloatArray, estimates: Sequ
     drawn: dict[str, list[FloatArray]] = {statistic: [] for statistic in _MEASURED}
     for member in members:
         ceiling = one(estimates, dataset=member.name, scorer=RATERS, statistic="ceiling of pearson").value
-        values = same_set[member.rated.places]
-        lines = np.flatnonzero(np.isfinite(values) & np.isfinite(member.scores[LEFT_OUT]))
-        draws, reason = _draws(member, values, lines, ceiling)
+        both = np.stack([member.scores[LEFT_OUT], same_set[member.rated.places]])
+        lines = np.flatnonzero(np.isfinite(both).all(axis=0))
+        ratings, both, resamples = member.rated.ratings[lines], both[:, lines], member.resamples.at(lines)
+        reasons = [pearson(scores, ratings, names=("score", "rating")).reason for scores in both]
+        if reason := next(filter(None, reasons), ""):
+            measured += [member.row(SAME_SET, lines, reason=reason, **_labels(name)) for name in _MEASURED[:-1]]
+            continue
+        draws = dict[str, FloatArray]()
+        for name in _CORRELATIONS:
+            unseen, seen = all_resampled(name, both, ratings, resamples)
+            draws |= {name: seen, f"difference of {name}": seen - unseen}
+        if ceiling > 0:
+            draws["share of the ceiling"] = draws["pearson"] / ceiling
         for statistic, row in draws.items():
             drawn[statistic].append(row)
             method = f"{statistic}; fitted on other conversations of the data set too, in {FOLDS} folds"
             measured.append(member.estimate(row, SAME_SET, lines, method, **_labels(statistic)))
-        if reason:
-            about = member.about(SAME_SET, lines, reason=reason)
-            measured += [Estimate(**about, **_labels(statistic)) for statistic in _MEASURED[:-1]]
     return [*measured, *(_mean(name, rows, measured) for name, rows in drawn.items() if rows or name != _MEASURED[-1])]
-
-
-def _draws(member: ScoredSet, values: FloatArray, lines: IntArray, ceiling: float) -> tuple[dict[str, FloatArray], str]:
-    """Return [1 + B] of each statistic on the lines of a data set that both judges score; or why there is none."""
-    both, ratings = (member.scores[LEFT_OUT][lines], values[lines]), member.rated.ratings[lines]
-    for scores in both:
-        if reason := pearson(scores, ratings, names=("score", "rating")).reason:
-            return {}, reason
-    resamples, draws = member.resamples.at(lines), dict[str, FloatArray]()
-    for name in _CORRELATIONS:
-        unseen, seen = (resampled(name, scores, ratings, resamples) for scores in both)
-        draws |= {name: seen, f"difference of {name}": seen - unseen}
-    if ceiling > 0:
-        draws["share of the ceiling"] = draws["pearson"] / ceiling
-    return draws, ""
 
 
 def _mean(statistic: str, rows: Sequence[FloatArray], measured: Sequence[Estimate]) -> Estimate:
     """Return the mean over data sets of `rows`, [1 + B] each; the data sets are resampled independently."""
     members = [estimate for estimate in pick(measured, **_labels(statistic)) if estimate.known]
-    contexts = sum(estimate.contexts for estimate in members)
-    about: dict[str, Any] = {"dataset": OVER_SETS, "scorer": SAME_SET, **_labels(statistic), "contexts": contexts}
+    about: dict[str, Any] = {"dataset": OVER_SETS, "scorer": SAME_SET, **_labels(statistic)}
     if not rows:
         return Estimate(**about, reason="no data set has a correlation")
-    interval = percentile_interval(np.mean(rows, axis=0), contexts)
+    about |= {name: sum(getattr(estimate, name) for estimate in members) for name in ("n", "contexts")}
+    interval = percentile_interval(np.mean(rows, axis=0), about["contexts"])
     method = f"{statistic}, mean over {len(rows)} data sets; {interval.method}"
-    n = sum(estimate.n for estimate in members)
-    return estimate_of(interval, **about, n=n, method=method, seed=members[0].seed, level=members[0].level)
+    return estimate_of(interval, **about, method=method, seed=members[0].seed, level=members[0].level)
 
 
 def _labels(statistic: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ Kind = Literal["metric", "judge", "baseline", "oracle baseline"]
 """An oracle baseline reads ratings: the mean of a system, or of a data set."""
 RATERS = "raters"
 """The label `scorer` of estimates about human ratings."""
+_EMPTY = Estimate()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,14 +28,13 @@ class ScoredSet:
     Attributes:
         rated: the lines with their ratings, contexts and systems.
         scores: [N] by scorer, NaN where unscored: the scorers that were asked for first, then the baselines.
-        kinds: kind of each scorer.
+        kinds: by scorer.
         asked: the scorers that were asked for.
         sampling: number of resamples and seed.
         resamples: one draw of the contexts, which serves every analysis.
         outside: by scorer that cannot judge these lines, why: more than a tenth of its replies are out of its domain.
         members: the data sets of a pool.
-        unrated: [M] scores by scorer of the lines of this data set that have no rating: with the rated ones they are
-            the population of a pass rate.
+        unrated: [M] scores by scorer of the lines without a rating.
         unscored: by scorer that leaves lines unscored, the most frequent reason.
         shares: by scorer with a domain, how many of its scored replies are out of it.
     """
@@ -74,38 +74,37 @@ class ScoredSet:
             scored &= np.isfinite(self.scores[name])
         return np.flatnonzero(scored)
 
-    def about(self, scorer: str, rows: IntArray, **more: Any) -> dict[str, Any]:
-        """Return the fields of an estimate about a scorer on some lines; `more` adds or replaces fields."""
-        labels = {
+    def row(
+        self, scorer: str, rows: IntArray, statistic: str = "", measured: Estimate = _EMPTY, **more: Any
+    ) -> Estimate:
+        """Return `measured` as an estimate about a scorer on some lines; `more` replaces fields."""
+        fields = {
             "dataset": self.name,
             "scorer": scorer,
             "level": self.level,
+            "statistic": statistic,
             "n": len(rows),
             "unscored": len(self.rated) - len(rows) if scorer != RATERS else 0,
             "contexts": len(np.unique(self.rated.contexts[rows])),
             "seed": self.sampling.seed if self.sampling.resamples else None,
         }
-        return {**labels, **more}
+        return estimate_of(measured, **{**fields, **more})
 
     def estimate(self, draws: FloatArray, scorer: str, rows: IntArray, method: str, **more: Any) -> Estimate:
-        """Return the estimate whose value and resamples are `draws` [1 + B].
+        """Return the estimate about a scorer whose value and resamples are `draws` [1 + B].
 
-        Args:
-            draws: the value on the data, then on each resample.
-            scorer: see `about`.
-            rows: the lines that it was computed on.
-            method: how the value was computed; how the interval was computed is added.
-            more: other fields. `contexts` is the number of clusters behind the interval; `value` replaces the first
-                draw.
+        `more` are other fields: `contexts` is the number of clusters behind the interval, `value` replaces the first
+        draw. The method of the interval is added to `method`.
         """
-        about = self.about(scorer, rows, **more)
-        interval = percentile_interval(draws, about["contexts"])
+        contexts = more.get("contexts", len(np.unique(self.rated.contexts[rows])))
+        interval = percentile_interval(draws, contexts)
         methods = "; ".join(filter(None, [method, interval.method]))
-        return estimate_of(interval, **{"reason": interval.reason, **about, "method": methods})
+        return self.row(scorer, rows, measured=interval, **{**more, "method": methods})
 
     def draws(self, statistic: Statistic, scorer: str, rows: IntArray) -> FloatArray:
         """Return [1 + B] the correlation of a scorer with the ratings of some lines over each resample."""
-        return self._drawn(statistic, scorer, rows, np.zeros_like(rows))[0]
+        draws: FloatArray = self._drawn(statistic, scorer, rows, np.zeros_like(rows))[0]
+        return draws
 
     def draws_in_sets(self, statistic: Statistic, scorer: str, rows: IntArray) -> FloatArray:
         """Return [S, 1 + B] the same inside each of the S data sets of these lines."""
