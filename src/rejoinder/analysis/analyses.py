@@ -242,13 +242,8 @@ def verdicts(estimates: list[Estimate], scored: ScoredSet) -> list[Estimate]:
 def beyond_chance(rows: Sequence[Estimate], bands: dict[str, float], scored: ScoredSet) -> list[Estimate]:
     """Return Pearson correlations with verdicts and, if inconclusive, the number of lines that would confirm them.
 
-    The scorers that were asked for and the others are two families. Near the edge of its chance band the normal
-    distribution replaces Student's, which makes no difference for the verdict.
-
-    Args:
-        rows: one correlation for each scorer.
-        bands: half width of the chance band, by scorer.
-        scored: the set that they are of.
+    The scorers that were asked for and the others are two families. `bands` are the half widths of the chance bands by
+    scorer; near their edge the normal distribution replaces Student's, which makes no difference for the verdict.
     """
     decided: list[Estimate] = []
     for asked in (True, False):

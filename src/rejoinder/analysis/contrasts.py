@@ -19,8 +19,7 @@ from rejoinder.stats.ranking import rank_clusters
 from rejoinder.stats.resamples import FloatArray, IntArray
 from rejoinder.stats.splits import items_needed, pilot_of_correlations
 
-# p is at least 1 over the number of swaps, and Holm multiplies it by the number of pairs: with few swaps no difference
-# among many scorers could ever be significant.
+# with few swaps no difference among many scorers could ever be significant: p is at least 1 over their number
 SWAPS_FOR_EACH_PAIR = 50
 RANKED_BY: tuple[Literal["pearson", "spearman"], ...] = ("pearson", "spearman")
 _DIFFERENCES = [f"difference of {statistic}" for statistic in RANKED_BY]
@@ -143,13 +142,8 @@ def _williams(scored: ScoredSet, pair: Pair, rows: IntArray) -> Estimate:
     first, second, between = (pearson(a, b).value for a, b in ((x, ratings), (y, ratings), (x, y)))
     p, value = williams(first, second, between, len(rows)), first - second
     reason = "" if np.isfinite(value) else _no_correlation(rows)
-    about: dict[str, Any] = {
-        "value": value,
-        "p": p,
-        "reason": reason,
-        "method": "Williams' test, takes lines as independent",
-    }
-    return scored.row(pair[0], rows, "williams", versus=pair[1], **about)
+    method = "Williams' test, takes lines as independent"
+    return scored.row(pair[0], rows, "williams", versus=pair[1], value=value, p=p, reason=reason, method=method)
 
 
 def _no_correlation(rows: IntArray) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -52,13 +51,8 @@ def mistakes(scored: ScoredSet) -> list[Estimate]:
         rated_good, scored_good = (values >= high - quarter for values in (ratings, scores))
         opposite = {BAD_AS_GOOD: (rated_bad, scored_good), GOOD_AS_BAD: (rated_good, scored_bad)}
         for statistic, (rated, scored_so) in opposite.items():
-            about: dict[str, Any] = {
-                "value": float((rated & scored_so).sum()),
-                "n": int(rated.sum()),
-                "seed": None,
-                "method": method,
-            }
-            estimates.append(scored.row(name, rows, statistic, **about))
+            value, n = float((rated & scored_so).sum()), int(rated.sum())
+            estimates.append(scored.row(name, rows, statistic, value=value, n=n, seed=None, method=method))
     return estimates
 
 

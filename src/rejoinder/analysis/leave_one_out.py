@@ -5,7 +5,8 @@ Shapes: N examples, n lines of one data set, B resamples.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,14 +46,9 @@ def left_out_scores(
 ) -> dict[str, Scores]:
     """Return the scores of N examples by `LEFT_OUT`, which is a scorer of the study, and by `SAME_SET`.
 
-    Call it before anything is scored: fitting takes longest, and fails if a scale is missing.
-
-    Args:
-        examples: of two or more data sets. Those without a rating, or with one of a whole conversation, are unscored.
-        learner: what the judges are fitted by, or its name. True takes that of the bundled judge.
-        dimension: of the ratings of the study.
-        seed: of the fits.
-        advance: called with 1 after each fit, six for each data set.
+    Call it before anything is scored: fitting takes longest, and fails if a scale is missing. Examples without a rating
+    or with one of a whole conversation are unscored. A learner of True is that of the bundled judge. `advance` is
+    called with 1 after each fit, six for each data set.
 
     Raises:
         UsageError: fewer than two data sets have ratings, or the study is not of overall ratings.
@@ -78,12 +74,8 @@ def left_out_scores(
 def left_out(members: Sequence[ScoredSet], same_set: FloatArray, estimates: Sequence[Estimate]) -> list[Estimate]:
     """Return the agreement of `SAME_SET`, and how far it is above `LEFT_OUT`, in each data set and on average.
 
-    Both judges are compared on the lines that both score, over the same resamples.
-
-    Args:
-        members: the data sets; `LEFT_OUT` is among their scorers.
-        same_set: [N] scores of all examples by `SAME_SET`.
-        estimates: of the data sets; the ceilings are taken from here.
+    Both judges are compared on the lines that both score, over the same resamples. `LEFT_OUT` is among the scorers of
+    the data sets, `same_set` [N] are the scores of all examples by `SAME_SET`, `estimates` have the ceilings.
     """
     measured: list[Estimate] = []
     drawn: dict[str, list[FloatArray]] = {statistic: [] for statistic in _MEASURED}
@@ -133,14 +125,12 @@ def left_out_section(members: Sequence[ScoredSet], estimates: Sequence[Estimate]
     rows.sort(key=lambda row: (list(titles).index(row.dataset), row.scorer == LEFT_OUT))
     columns = [Column("n", {"scorer": SAME_SET, "statistic": "pearson"}, lambda row: count(row.n))]
     for name in _CORRELATIONS:
-        texts: dict[tuple[str, str], tuple[str, Callable[[Estimate], str]]] = {
-            (LEFT_OUT, name): ("data set left out", interval),
-            (SAME_SET, name): ("same data set", interval),
-            (SAME_SET, f"difference of {name}"): ("difference", lambda row: interval(row, signed=True)),
-        }
-        for (scorer, statistic), (title, write) in texts.items():
-            labels = {"scorer": scorer, "statistic": statistic}
-            columns.append(Column(f"{name.capitalize()}, {title}", labels, write, spare=name == "spearman"))
+        for scorer, title in ((LEFT_OUT, "data set left out"), (SAME_SET, "same data set")):
+            labels = {"scorer": scorer, "statistic": name}
+            columns.append(Column(f"{name.capitalize()}, {title}", labels, spare=name == "spearman"))
+        labels = {"scorer": SAME_SET, "statistic": f"difference of {name}"}
+        signed = partial(interval, signed=True)
+        columns.append(Column(f"{name.capitalize()}, difference", labels, signed, spare=name == "spearman"))
     chart = intervals(
         "left-out",
         pick(rows, statistic="pearson"),

@@ -46,15 +46,9 @@ def over_sets(
 ) -> list[Estimate]:
     """Return the means over the data sets of a pool, the best scorer first, with verdicts.
 
-    Judges that were fitted on some of these data sets seem closer to the raters than they are. So they have no means
+    Judges that were `fitted` on some of these data sets seem closer to the raters than they are. So they have no means
     but that of Pearson's correlation and are not compared on the same lines, nor are scorers that cannot judge the
-    lines.
-
-    Args:
-        pool: the data sets.
-        estimates: of all of its members.
-        fitted: judges that were fitted on lines of these data sets.
-        also: [N] scores by scorers that are only compared on the same lines.
+    lines.    `also` are [N] scores by scorers that are only compared on the same lines.
     """
     means = sorted((_mean(pool, name) for name in pool.scores), key=lambda mean: (not mean.known, -mean.value))
     chance = {mean.scorer: row for mean in means for row in _of_sets(pool, estimates, mean.scorer, "pearson by chance")}
@@ -108,16 +102,8 @@ def sets_of(pool: ScoredSet, estimates: Sequence[Estimate]) -> dict[str, int]:
     return counts + Counter(OF_RATERS[name][0] for _, name in rows if OF_RATERS.get(name, ("", ""))[1] == "pearson")
 
 
-# the same lines
-
-
 def common_lines(pool: ScoredSet, scores: Mapping[str, FloatArray]) -> list[tuple[ScoredSet, IntArray]]:
-    """Return the data sets in which all scorers have a correlation on the lines that all score, with these rows.
-
-    Args:
-        pool: the data sets.
-        scores: [N] by scorer.
-    """
+    """Return the data sets in which all scorers have a correlation on the lines that all score, with these rows."""
     common = []
     for member in pool.members:
         places = np.searchsorted(pool.rated.places, member.rated.places)
@@ -151,9 +137,6 @@ def on_same_lines(pool: ScoredSet, scores: Mapping[str, FloatArray]) -> list[Est
     of_raters = [estimate for part in parts for estimate in raters(part)]
     means = [mean for statistic in OF_RATERS for mean in _of_sets(pool, of_raters, RATERS, statistic)]
     return [*estimates, *(replace(mean, **SAME_LINES) for mean in means)]
-
-
-# tables and chart
 
 
 def over_sets_section(pool: ScoredSet, estimates: Sequence[Estimate]) -> Section:

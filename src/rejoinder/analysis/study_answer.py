@@ -77,14 +77,7 @@ def answer(scored: ScoredSet, estimates: Sequence[Estimate], scorers: Scorers) -
 
 
 def warnings(sets: Sequence[ScoredSet], estimates: Sequence[Estimate], about: About, **facts: Any) -> tuple[str, ...]:
-    """Return what to know before you trust the answer.
-
-    Args:
-        sets: the data sets, and then their pool if there is one.
-        estimates: of all of them.
-        about: data and scorers.
-        facts: `facts_warning`, `shared_ids`, `withheld`.
-    """
+    """Return what to know before you trust the answer; the last of `sets` is their pool if there is one."""
     whole, members = sets[-1], [scored for scored in sets if not scored.members]
     equal = {name: sum(equal_scores(own.scores[name], own.rated.ratings) for own in members) for name in whole.asked}
     counted: defaultdict[tuple[int, str], list[str]] = defaultdict(list)

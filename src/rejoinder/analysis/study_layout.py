@@ -151,12 +151,9 @@ def scatter_charts(scored: ScoredSet, estimates: Sequence[Estimate]) -> list[Cha
     lines, systems = list[Chart | None](), list[Chart | None]()
     for name in drawn:
         x, y = scored.rated.ratings.tolist(), scored.scores[name].tolist()
-        about: dict[str, Any] = {
-            "xlabel": "human rating",
-            "ylabel": name,
-            "caption": f"Scores of {name} and human ratings.",
-        }
-        lines.append(scatter(f"lines-{scored.name}-{name}", x, y, jitter=0.01, **about))
+        about: dict[str, Any] = {"xlabel": "human rating", "ylabel": name, "jitter": 0.01}
+        caption = f"Scores of {name} and human ratings."
+        lines.append(scatter(f"lines-{scored.name}-{name}", x, y, caption=caption, **about))
         means = {row.system: row.value for row in pick(estimates, scorer=name, statistic="mean score", level="system")}
         order = one(estimates, scorer=name, statistic="pearson", level="system")
         if order.known:
