@@ -34,9 +34,9 @@ from rejoinder.report.written import count, interval, number, p_value, percent, 
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import choose_scorers, load_scorer, load_scorers
 from rejoinder.scoring.domain import advice, domain_share, out_of_domain, without_domain
+from rejoinder.scoring.engines import asked_of
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.noted import noted
-from rejoinder.scoring.parts import asked_of
 from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.scoring.workers import Count, Workers, scored
 from rejoinder.stats.permutation import FLIPS, cluster_means

@@ -101,8 +101,8 @@ def domain_share(
         places: the lines that count; by default all.
         whose: see `DomainShare`.
     """
-    rows = range(len(scores.values)) if places is None else places
-    scored = [row for row in rows if scores.scored[row] or scores.reasons.get(row) == OUT_OF_DOMAIN]
+    rows, has_score = range(len(scores.values)) if places is None else places, scores.scored
+    scored = [row for row in rows if has_score[row] or scores.reasons.get(row) == OUT_OF_DOMAIN]
     if scorer is not None and not scorer.card.domain:
         return DomainShare(0, len(scored), whose)
     return DomainShare(sum(OUT_OF_DOMAIN in scores.warnings.get(row, ()) for row in scored), len(scored), whose)
