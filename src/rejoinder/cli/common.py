@@ -273,7 +273,7 @@ def present(
         every: print every table.
         figures: folder for the charts.
         more: a last line for people, such as how to see more.
-        files: what was read, for reports; leave it out where `about.options` has the names.
+        files: input files, named in reports. Omit them if `about.options` has their names.
     """
     layout = results.layout
     names = [f"Files: {', '.join(Path(file).name for file in files)}."] if files else []
