@@ -16,7 +16,7 @@ DOORS = {"__init__", "__main__"}
 BASE = "base"
 """The lower half of the core: the modules that every package may import. Their lines count in the core."""
 BASE_MODULES = {"errors", "estimates", "choices", "listening", "version", "assets"}
-CEILING = 69_000
+CEILING = 59_800
 """Lines of all packages together; only ever lowered."""
 REWRITTEN: frozenset[str] = frozenset({"analysis", CORE, "data", "perturbations", "report", "stats", "text"})
 """Packages that have reached their design: final floor and budget, plain English, no circle of files."""
@@ -39,14 +39,14 @@ DESIGN = {
     "annotation": Package(9, 1_700),
     "serving": Package(9, 1_100),
     "integrations": Package(9, 450),
-    "analysis": Package(8, 4_400),
+    "analysis": Package(8, 6_370),  # 4,400 in the first design: layouts, facts for templates, every range in docstrings
     "auditing": Package(8, 1_600),
     "systems": Package(8, 1_450),
     "scoring": Package(7, 1_100),
     "judges": Package(6, 4_550),
     "pretraining": Package(6, 2_200),
     "models": Package(5, 3_480),
-    "report": Package(4, 1_465),  # 1,150 in the first design: text for those who cannot see a chart, labels that fit
+    "report": Package(4, 1_280),  # 1,150 in the first design: text for those who cannot see a chart, labels that fit
     "metrics": Package(4, 1_160),
     "perturbations": Package(4, 760),
     "llm": Package(4, 1_200),
@@ -54,26 +54,26 @@ DESIGN = {
     "data": Package(3, 7_952),  # 3,950 in the first design: 22 formats in place of 13, limits, checks of scales
     CORE: Package(2, 1_578),
     "text": Package(1, 740),
-    "stats": Package(1, 1_900),
+    "stats": Package(1, 2_220),  # 1,900 in the first design: weighted Kendall, two samples, forecasts
 }
 TODAY = {
-    "cli": Package(12, 3_993),
+    "cli": Package(12, 3_928),
     "integrations": Package(11, 550),
     "pages": Package(11, 761),
     "serving": Package(11, 2_213),
-    "auditing": Package(8, 2_047),
-    "improve": Package(9, 1_838),
+    "auditing": Package(8, 2_046),
+    "improve": Package(9, 1_810),
     "annotation": Package(6, 1_866),
-    "judges": Package(6, 8_147),
+    "judges": Package(6, 8_151),
     "responders": Package(6, 1_727),
-    "scoring": Package(7, 3_249),  # the report of score came in
+    "scoring": Package(7, 2_978),  # the report of score came in
     "encoders": Package(5, 1_489),
     "metrics": Package(5, 1_445),
     "external": Package(5, 677),
     "training": Package(5, 4_298),
     "llm": Package(4, 2_383),
     "nn": Package(4, 2_585),
-    "stats": Package(1, 2_194),
+    "stats": Package(1, 2_216),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""
 

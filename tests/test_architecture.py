@@ -167,7 +167,7 @@ def vowels(scored: ScoredSet) -> list[Estimate]:
     """An analysis that nobody needs: the share of responses that begin with a vowel."""
     begins = [one.response[:1].lower() in "aeiou" for one in scored.rated.examples]
     rows = np.arange(len(begins))
-    return [Estimate(**scored.about("raters", rows, statistic="share of vowels", value=sum(begins) / len(begins)))]
+    return [scored.row("raters", rows, "share of vowels", value=sum(begins) / len(begins))]
 
 
 def vowels_table(estimates: list[Estimate]) -> Table | None:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rejoinder.analysis.compare import compare
     from rejoinder.analysis.estimate import estimate
     from rejoinder.analysis.fit import fit
-    from rejoinder.analysis.next_lines import next_lines
     from rejoinder.analysis.ratings import ratings
+    from rejoinder.analysis.sample import next_lines
     from rejoinder.analysis.study import study
     from rejoinder.analysis.train import train
     from rejoinder.annotation.collected import load_study
@@ -46,7 +46,7 @@ _MODULES = {
     "analysis.compare": "compare",
     "analysis.estimate": "estimate",
     "analysis.fit": "fit",
-    "analysis.next_lines": "next_lines",
+    "analysis.sample": "next_lines",
     "analysis.ratings": "ratings",
     "analysis.study": "study",
     "analysis.train": "train",

@@ -13,8 +13,7 @@ import pytest
 
 from conftest import Run
 from judges_over_views import made_material, quick_judge, rated
-from rejoinder.analysis.fit import DRAWS, STEPS, correlations, fit, is_kept
-from rejoinder.analysis.fit_layout import layout, text
+from rejoinder.analysis.fit import DRAWS, STEPS, correlations, fit, is_kept, layout, text
 from rejoinder.data.examples import to_record
 from rejoinder.data.write import write
 from rejoinder.errors import DataError, UsageError

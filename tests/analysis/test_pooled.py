@@ -14,8 +14,8 @@ from rejoinder.analysis.pooled import (
     SAME_LINES,
     common_lines,
     over_sets,
-    over_sets_chart,
     over_sets_table,
+    scorers_chart,
     sets_of,
     sets_table,
 )
@@ -139,7 +139,7 @@ def test_every_scorer_is_compared_on_the_lines_that_all_score() -> None:
     assert f"the {sum(map(len, same))} that all score" in table.caption
     assert inside.header == ("scorer", "mean [low, high]", "one", "two", "three")
     assert inside.texts[[row[0] for row in inside.texts].index("half")][-1] == "–"
-    chart = over_sets_chart(pool, estimates)
+    chart = scorers_chart(pool, estimates)
     assert chart is not None and "ceiling" in chart.label
 
 

@@ -349,7 +349,7 @@ def told(
         ("pearson", {**values, **{k.replace("_", "-"): v for k, v in pearson.items()}}),
     ):
         for place, (name, value) in enumerate(of.items()):
-            about = {"n": 300, "low": value - 0.1, "high": value + 0.1, "verdict": verdict(value, 0.1)}
+            about: dict[str, Any] = {"n": 300, "low": value - 0.1, "high": value + 0.1, "verdict": verdict(value, 0.1)}
             rows.append(Estimate(scorer=name, statistic=statistic, value=value, **about))
             for other in list(of)[place + 1 :]:
                 gap = value - of[other]
@@ -359,8 +359,8 @@ def told(
     use = recommended(rows, ["length"])
     scorers: dict[str, dict[str, Any]] = {"rejoinder": {"left_out": ""}}
     scorers |= {name: {"role": NAMES[name], "recommended": name in use, "reversed": False} for name in values}
-    about = About(scorers=scorers, options={"scale": (1, 5), "seed": 0}, counts={"copies": 0})
-    sentences = text("answer", rows, about)
+    what = About(scorers=scorers, options={"scale": (1, 5), "seed": 0}, counts={"copies": 0})
+    sentences = text("answer", rows, what)
     assert len(sentences[0].split()) <= 20
     return use, sentences
 

@@ -105,7 +105,7 @@ def test_a_long_table_says_how_much_it_leaves_out(run: Run) -> None:
 def test_a_format_beats_the_suffix_but_a_table_is_no_file(run: Run, lines: Path, tmp_path: Path) -> None:
     run("score", lines, "-s", "length", "--format", "csv", "-o", tmp_path / "out.txt")
     assert (tmp_path / "out.txt").read_text().startswith("id,scores.length,")
-    message = "--format table is for reading on a terminal. Leave it out, or leave -o out"
+    message = "--format table is for reading on a terminal. Omit it, or omit -o"
     refused(run("score", lines, "-s", "length", "--format", "table", "-o", tmp_path / "t.csv"), 2, message)
 
 
@@ -358,7 +358,7 @@ def test_interruption_is_refused(run: Run, lines: Path, tmp_path: Path, monkeypa
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rejoinder.scoring.parts.run", stop)
+    monkeypatch.setattr("rejoinder.scoring.engines.run", stop)
     refused(
         run("score", lines, "-s", "length", "-o", tmp_path / "a.csv"),
         130,

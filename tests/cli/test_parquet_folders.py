@@ -101,7 +101,7 @@ def test_scores_of_a_part_that_is_gone_are_told(turns: Path, run: Run) -> None:
     call = ("score", "turns", "-s", "length", "-o", "scored")
     run(*call)
     (turns / "part-00002.parquet").unlink()
-    said = "scored still has the scores of parts that turns has no more (part-00002.parquet): remove them\n"
+    said = "scored has scores of parts that are not in turns any more (part-00002.parquet): remove them\n"
     assert run(*call).err.endswith(said)
 
 

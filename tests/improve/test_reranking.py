@@ -75,12 +75,12 @@ def listed(*candidates: Any, **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("contexts", "said"),
     [
-        ("@conture", r"given as str, expected a list .*\. Of a file say rejoinder.contexts_of\('@conture'\)"),
-        (Path("a.jsonl"), r"Of a file say rejoinder.contexts_of\('a.jsonl'\)"),
-        (pandas.DataFrame([listed("ho")]), r"given as DataFrame, .*\. Of a data frame say rejoinder.examples_of"),
-        (listed("ho"), "given as dict, expected a list of examples, dicts or turns. Put it into a list"),
-        (None, "given as NoneType, expected a list"),
-        ([3], "context 1 is given as int, expected an example, a dict or turns"),
+        ("@conture", r"of type str, expected a list .*\. For a file use rejoinder.contexts_of\('@conture'\)"),
+        (Path("a.jsonl"), r"For a file use rejoinder.contexts_of\('a.jsonl'\)"),
+        (pandas.DataFrame([listed("ho")]), r"of type DataFrame, .*\. For a data frame use rejoinder.examples_of"),
+        (listed("ho"), "of type dict, expected a list of examples, dicts or turns. Put it into a list"),
+        (None, "of type NoneType, expected a list"),
+        ([3], "context 1 is of type int, expected an example, a dict or turns"),
     ],
 )
 def test_what_are_no_contexts_is_refused_in_a_line(contexts: Any, said: str) -> None:

@@ -18,7 +18,7 @@ from deepeval.test_case import ConversationalTestCase, LLMTestCase, Turn  # noqa
 from rejoinder.errors import UsageError  # noqa: E402
 from rejoinder.integrations.deepeval import ConversationQuality, ReplyQuality  # noqa: E402
 from rejoinder.scorer import FACTS_NOT_CHECKED  # noqa: E402
-from rejoinder.scoring.withholding import INSTEAD  # noqa: E402
+from rejoinder.scoring.domain import INSTEAD  # noqa: E402
 
 ASKED, BAD = "do you have any pets ?", "The engine of this bus needs new oil."
 

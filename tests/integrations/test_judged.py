@@ -15,7 +15,7 @@ from rejoinder.integrations.judged import example_of, judged
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Scores
 from rejoinder.scoring.catalog import load_scorer
 from rejoinder.scoring.dialogue import of_dialogues
-from rejoinder.scoring.withholding import INSTEAD
+from rejoinder.scoring.domain import INSTEAD
 
 CHAT = [{"role": "system", "content": "be kind"}, {"role": "user", "content": "hi"}]
 

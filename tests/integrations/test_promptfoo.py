@@ -16,7 +16,7 @@ import rejoinder
 from rejoinder.errors import UsageError
 from rejoinder.integrations.promptfoo import get_assert
 from rejoinder.scorer import FACTS_NOT_CHECKED
-from rejoinder.scoring.withholding import INSTEAD
+from rejoinder.scoring.domain import INSTEAD
 
 ASKED, GOOD, BAD = "do you have any pets ?", "yes , i have two dogs .", "The engine of this bus needs new oil."
 

@@ -61,7 +61,7 @@ def page(browser: Browser, report: Path, request: pytest.FixtureRequest) -> Iter
 
 def width_of(page: Page) -> int:
     assert page.viewport_size
-    return page.viewport_size["width"]
+    return int(page.viewport_size["width"])
 
 
 def open_all(page: Page) -> None:
@@ -138,7 +138,7 @@ def test_a_header_sorts_its_table(page: Page, by: str) -> None:
     header = table.locator("thead th").nth(1)
 
     def values() -> list[float]:
-        return table.evaluate("one => [...one.tBodies[0].rows].map((row) => +row.cells[1].dataset.v)")
+        return list(table.evaluate("one => [...one.tBodies[0].rows].map((row) => +row.cells[1].dataset.v)"))
 
     before = values()
     for order, reverse in (("descending", True), ("ascending", False)):

@@ -72,7 +72,7 @@ def test_names_that_are_no_responder_are_refused() -> None:
     with pytest.raises(UsageError) as caught:
         load_responder("hred")
     assert str(caught.value) == (
-        "no responder is called 'hred'. Name the folder of a trained one, or human:..., command:..., openai:..."
+        "no responder is called 'hred'. Use the path of a trained one, or human:..., command:..., openai:..."
     )
     nothing: Any = 5
     with pytest.raises(UsageError, match="a responder is a name, a folder or an object with respond_batch, not a int"):

@@ -261,7 +261,7 @@ def test_wrong_calls_of_respond_are_refused(run: Run, bot: str, tmp_path: Path) 
     refused(
         run("respond", path, "-r", tmp_path / "hred"),
         2,
-        f"no responder is called '{tmp_path}/hred'. Name the folder of a trained one, or human:..., command:..., "
+        f"no responder is called '{tmp_path}/hred'. Use the path of a trained one, or human:..., command:..., "
         "openai:...",
     )
     ran = run("respond", path, "-r", tmp_path)

@@ -20,9 +20,9 @@ from rejoinder.analysis.quality import quality
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Explanation, Scores
-from rejoinder.scoring import scoring, withholding
+from rejoinder.scoring import domain, scoring
+from rejoinder.scoring.domain import INSTEAD
 from rejoinder.scoring.scoring import Summary, score_stream
-from rejoinder.scoring.withholding import INSTEAD
 
 GERMAN = "Ja, ich habe zwei Hunde und eine Katze zu Hause."
 CODE = "def pets():\n    return dogs[0].name == 'Rex'\n"
@@ -326,6 +326,6 @@ def test_no_analysis_withholds(monkeypatch: pytest.MonkeyPatch, analysis: Any) -
     def refuse(_: object) -> None:
         raise AssertionError("an analysis withheld scores")
 
-    for module in (withholding, scoring):
+    for module in (domain, scoring):
         monkeypatch.setattr(module, "withhold", refuse)
     assert analysis(Marking())

@@ -26,10 +26,10 @@ from conftest import Run, refused
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, NothingScored, UsageError, WorkersLost
 from rejoinder.example import Example
 from rejoinder.scorer import Scores, run, signature_of
-from rejoinder.scoring import parts as parts_module
+from rejoinder.scoring import engines
 from rejoinder.scoring import workers as module
 from rejoinder.scoring.catalog import SCORERS, load_scorer
-from rejoinder.scoring.parts import Asked, Job, Lost, asked_of, in_parts, score_there
+from rejoinder.scoring.engines import Asked, Job, Lost, asked_of, in_parts, score_there
 from rejoinder.scoring.scoring import Summary, score_lines
 from rejoinder.scoring.workers import AHEAD, Workers, joined, scored
 
@@ -78,14 +78,14 @@ class InProcess:
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts_module, "PART", 9)
+    monkeypatch.setattr(engines, "PART", 9)
 
 
 def records(asked: Asked, given: list[Example], workers: Workers) -> list[str]:
     """What is written of the lines, and the sums of their scores."""
     scorers = asked.load()
     summaries = {name: Summary(scorer) for name, scorer in scorers.items()}
-    lines = score_lines(given, summaries, scoring=workers.scoring(scorers, asked))
+    lines = score_lines(given, summaries, workers=workers, asked=asked)
     written = [json.dumps(line.record()) for line in lines]
     return [*written, *(repr((one.scored, one.total, one.corpus, one.warnings)) for one in summaries.values())]
 
@@ -149,10 +149,10 @@ def test_a_study_with_workers_is_the_same() -> None:
     engine, moved = InProcess(), list[int]()
     here = rejoinder.study(SAMPLE, ["length", "bleu-2"], resamples=100)
     there = rejoinder.study(
-        SAMPLE, ["length", "bleu-2"], resamples=100, workers=Workers(engine=engine), advance=moved.append
+        SAMPLE, ["length", "bleu-2"], resamples=100, workers=Workers(engine=engine), progress=moved.append
     )
     assert there.to_dict() == here.to_dict()
-    assert engine.submitted == 6 and sum(moved) == 2 * len(SAMPLE)
+    assert engine.submitted == 6 and sum(moved) == 4 * len(SAMPLE), "two scorers and two baselines"
 
 
 def test_conversations_are_scored_as_such_elsewhere_too() -> None:
@@ -167,7 +167,7 @@ def test_conversations_are_scored_as_such_elsewhere_too() -> None:
 def test_what_cannot_be_sent_stays_here() -> None:
     scorers = {"f": load_scorer(lambda given: [1.0] * len(given)), "length": load_scorer("length")}
     asked, engine = asked_of([lambda given: [1.0] * len(given), "length"]), InProcess()
-    parts = list(Workers(engine=engine).scoring(scorers, asked)(in_parts(SAMPLE)))
+    parts = list(Workers(engine=engine).score(scorers, SAMPLE, asked))
     assert engine.submitted == 6 and all(list(part.scores) == ["f", "length"] for part in parts)
     assert not module._is_sent("openai:http://127.0.0.1:9/v1#m", asked_for=True)
     assert not module._is_sent("python:a:b", asked_for=False) and module._is_sent("python:a:b", asked_for=True)
@@ -178,9 +178,9 @@ def test_few_parts_are_in_memory_and_the_first_is_scored_here() -> None:
     engine, read = InProcess(size=2), count()
     endless = (replace(SAMPLE[0], id=str(next(read))) for _ in count())
     scorers, asked = {"length": load_scorer("length")}, Asked(("length",))
-    stream = Workers(engine=engine).scoring(scorers, asked)(in_parts(endless))
+    stream = Workers(engine=engine).score(scorers, endless, asked)
     next(stream)
-    assert next(read) == parts_module.PART and engine.submitted == 0
+    assert next(read) == engines.PART and engine.submitted == 0
     list(islice(stream, 3))
     assert engine.submitted <= 3 + 2 * AHEAD
     stream.close()  # type: ignore[attr-defined]
@@ -194,7 +194,7 @@ def test_lines_before_a_bad_line_come_first() -> None:
 
     scorers, rows = {"length": load_scorer("length")}, 0
     with pytest.raises(DataError, match="f:61"):
-        for part in Workers(engine=InProcess()).scoring(scorers, Asked(("length",)))(in_parts(given())):
+        for part in Workers(engine=InProcess()).score(scorers, given(), Asked(("length",))):
             rows += len(part.examples)
     assert rows == 54, "all whole parts before it"
 
@@ -361,7 +361,7 @@ def cluster() -> Iterator[object]:
     """A cluster with two cores; without Ray the test is skipped."""
     if find_spec("ray") is None:
         pytest.skip("needs the extra ray")
-    from rejoinder.scoring.cluster import _QUIET
+    from rejoinder.scoring.engines import _QUIET
 
     os.environ.update(_QUIET, RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0")  # it listens on this machine alone
     import ray

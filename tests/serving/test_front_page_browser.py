@@ -29,7 +29,7 @@ from chromium import (
 from rejoinder.example import Example
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Scorer, Scores
 from rejoinder.scoring.catalog import load_scorers
-from rejoinder.scoring.withholding import INSTEAD
+from rejoinder.scoring.domain import INSTEAD
 from rejoinder.serving.app import make_app
 from rejoinder.serving.limits import Limits
 

@@ -5,7 +5,7 @@ Shapes: N lines, R ratings of a line at most, J raters, L labels (the values tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -20,17 +20,11 @@ AGGREGATIONS: tuple[Aggregation, ...] = get_args(Aggregation)
 
 
 class Aggregated(NamedTuple):
-    """One rating a line.
+    """One rating a line."""
 
-    Attributes:
-        values: [N] NaN if no rater who counts rated the line, or the model is too uncertain.
-        competence: by rater, the share of ratings given with knowledge, 0 to 1; empty without a model.
-        uncertain: number of lines left without a rating because the model is too uncertain.
-    """
-
-    values: FloatArray
-    competence: Mapping[str, float] = {}
-    uncertain: int = 0
+    values: FloatArray  # [N] NaN if no rater who counts rated the line, or the model is too uncertain
+    competence: Mapping[str, float] = {}  # by rater, the share of ratings given with knowledge, if a model knows it
+    uncertain: int = 0  # lines left without a rating because the model is too uncertain
 
 
 def aggregate(
@@ -55,7 +49,11 @@ def aggregate(
         raise UsageError(f"{name} has no measure of certainty. Leave the share out, or aggregate by mace")
     if name == "mace" or name == "dawid-skene":
         return _by_model(raters, rng if name == "mace" else None, share)
-    return Aggregated(_ARITHMETIC[name](raters))
+    if name in ("mean", "z-score"):
+        return Aggregated(_mean(raters.ratings) if name == "mean" else _z_score(raters))
+    middle = np.median if name == "median" else _most_frequent
+    rows = (row[np.isfinite(row)] for row in raters.ratings)
+    return Aggregated(np.array([middle(row) if len(row) else np.nan for row in rows]))
 
 
 def _mean(ratings: FloatArray) -> FloatArray:
@@ -64,12 +62,6 @@ def _mean(ratings: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore"):
         means: FloatArray = np.where(known, ratings, 0).sum(axis=1) / known.sum(axis=1)
     return means.round(9)
-
-
-def _each(raters: Raters, function: Callable[[FloatArray], float]) -> FloatArray:
-    """Return [N] a function of the ratings of each line, NaN without any."""
-    rows = (row[np.isfinite(row)] for row in raters.ratings)
-    return np.array([function(row) if len(row) else np.nan for row in rows])
 
 
 def _most_frequent(ratings: FloatArray) -> float:
@@ -81,25 +73,16 @@ def _most_frequent(ratings: FloatArray) -> float:
 def _z_score(raters: Raters) -> FloatArray:
     """Return [N] means of the ratings without the mean and spread of their raters, on the scale of all ratings."""
     numbers, ratings = raters.raters[raters.present], raters.ratings[raters.present]
+    table = np.full(raters.ratings.shape, np.nan)
     if not len(ratings):
-        return np.full(len(raters.ratings), np.nan)
+        return table[:, 0]
     counts = np.maximum(raters.counts, 1)
     apart = ratings - (np.bincount(numbers, ratings, len(counts)) / counts)[numbers]
     spreads = np.sqrt(np.bincount(numbers, apart**2, len(counts)) / counts)[numbers]
-    table = np.full(raters.ratings.shape, np.nan)
     # A rater who always gives the same value adds nothing.
     table[raters.present] = np.divide(apart, spreads, out=np.zeros_like(apart), where=spreads > 0)
     values = ratings.mean() + ratings.std() * _mean(table)
-    clipped: FloatArray = np.clip(values, *(raters.rated.scale or (-np.inf, np.inf)))
-    return clipped.round(9)
-
-
-_ARITHMETIC: Mapping[str, Callable[[Raters], FloatArray]] = {
-    "mean": lambda raters: _mean(raters.ratings),
-    "median": lambda raters: _each(raters, lambda ratings: float(np.median(ratings))),
-    "majority": lambda raters: _each(raters, _most_frequent),
-    "z-score": _z_score,
-}
+    return np.asarray(np.clip(values, *(raters.rated.scale or (-np.inf, np.inf)))).round(9)
 
 
 def _by_model(raters: Raters, rng: np.random.Generator | None, share: float) -> Aggregated:

@@ -6,15 +6,17 @@ the resamples.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from rejoinder.analysis.raters import FEWEST_SHARED, MOST_VALUES, Raters, RatingPairs, left_out
 from rejoinder.analysis.scored import RATERS
-from rejoinder.estimates import NAN, Estimate, estimate_of
+from rejoinder.estimates import LEVEL, NAN, Estimate, estimate_of, pick
 from rejoinder.report.written import pluralize
 from rejoinder.stats import agreement as stats
 from rejoinder.stats.correlation import resampled
@@ -105,8 +107,7 @@ def _pairs(measure: _Measure) -> tuple[list[Estimate], list[Estimate]]:
     if not len(often):
         why = f"no two raters share {FEWEST_SHARED} lines"
         return [measure.estimate(name, _UNDEFINED, 0, why) for name in (*KAPPAS.values(), "spearman")], []
-    chosen = pairs.at(np.isin(places, often))
-    groups = renumbered(places[np.isin(places, often)])
+    chosen, groups = pairs.at(np.isin(places, often)), renumbered(places[np.isin(places, often)])
     parts = [chosen.at(groups == group) for group in range(len(often))]
     correlations = [measure.spearman(part.values, part.others, part.lines) for part in parts]
     draws = {**measure.kappas(chosen, groups), "spearman": np.stack(correlations)}
@@ -168,13 +169,13 @@ def _each_rater(measure: _Measure) -> list[Estimate]:
 def _intraclass(measure: _Measure) -> list[Estimate]:
     """Return the intraclass correlations; the two-way ones are of the lines that all raters rated."""
     raters = measure.raters
-    single, mean, _, items, *_ = stats.reliability(raters.ratings, measure.few)
+    one_way = stats.reliability(raters.ratings, measure.few)
     two_way = stats.two_way(raters.table[:, raters.counts > 0], measure.few)
-    of_two = zip(("ICC(2,1)", "ICC(2,k)", "ICC(3,1)", "ICC(3,k)"), two_way[:4], strict=True)
+    names = ("ICC(2,1)", "ICC(2,k)", "ICC(3,1)", "ICC(3,k)")
     return [
-        measure.estimate("ICC(1)", single, items),
-        measure.estimate("ICC(1,k)", mean, items),
-        *(measure.estimate(name, values, two_way.items, two_way.reason) for name, values in of_two),
+        measure.estimate("ICC(1)", one_way.single, one_way.items),
+        measure.estimate("ICC(1,k)", one_way.mean, one_way.items),
+        *(measure.estimate(*of, two_way.items, two_way.reason) for of in zip(names, two_way[:4], strict=True)),
     ]
 
 
@@ -184,10 +185,9 @@ def _halves(measure: _Measure) -> list[Estimate]:
     rng = measure.sampling.generator(measure.raters.rated.name, "halves of raters")
     rows = (np.repeat(np.arange(len(ratings)), counts[few.clusters]) for counts in few.counts[:, 1:].T)
     halves = [stats.random_halves(ratings, rng, _SPLITS), *(stats.random_halves(ratings[row], rng, 1) for row in rows)]
-    columns = zip(*halves, strict=True)
     return [
-        measure.estimate(f"{name} of halves", np.array([half.value for half in column]), column[0].n, column[0].reason)
-        for name, column in zip(("pearson", "spearman"), columns, strict=True)
+        measure.estimate(f"{name} of halves", np.array([half.value for half in of]), of[0].n, of[0].reason)
+        for name, of in zip(("pearson", "spearman"), zip(*halves, strict=True), strict=True)
     ]
 
 
@@ -204,3 +204,15 @@ def by_chance(
     values = [stats.krippendorff_alpha(part).value for part in kept if len(raters.values) <= MOST_VALUES]
     known = [value for value in values if not np.isnan(value)]
     return float(np.mean(list(map(len, names)))), float(np.mean(known)) if known else NAN
+
+
+def upside_down(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """Return the correlations of raters who rate high what the others rate low: one such rater lowers all agreement.
+
+    Intervals are wider for more raters: of 60 who guess, one or two have an interval below 0 by chance.
+    """
+    rows = [row for row in pick(estimates, statistic="spearman", versus="") if row.rater and row.known]
+    rows = [row for row in rows if row.n >= FEWEST_SHARED]
+    tests, edge = Counter(row.dataset for row in rows), NormalDist().inv_cdf
+    wider = {name: edge(1 - LEVEL / 2 / count) / edge(1 - LEVEL / 2) for name, count in tests.items()}
+    return [row for row in rows if row.value + (row.high - row.value) * wider[row.dataset] < 0]

@@ -19,12 +19,12 @@ from rejoinder.analysis.labels import labels, labels_table
 from rejoinder.analysis.scored import RATERS, Analysis, Derived, ScoredSet
 from rejoinder.analysis.systems import systems, systems_table
 from rejoinder.data.rated import NO_SYSTEM, RatedSet
-from rejoinder.estimates import LEVEL, NAN, Estimate, decide, estimate_of, one, pick
+from rejoinder.estimates import LEVEL, NAN, Estimate, Verdict, decide, estimate_of, one, pick
 from rejoinder.metrics.baselines import words
 from rejoinder.report.tables import Column, Table, pivot
 from rejoinder.report.written import DASH, count, interval, p_value
 from rejoinder.stats.agreement import one_against_others, random_halves, reliability
-from rejoinder.stats.correlation import CORRELATIONS, SMALLEST_P, chance_band, columns, within
+from rejoinder.stats.correlation import CORRELATIONS, SMALLEST_P, chance_band, columns
 from rejoinder.stats.ranking import pair_accuracy
 from rejoinder.stats.resamples import FloatArray, IntArray, renumbered
 
@@ -63,43 +63,43 @@ def agreement(scored: ScoredSet) -> list[Estimate]:
 
 def _over_systems(scored: ScoredSet, scorer: str, rows: IntArray) -> list[Estimate]:
     """Return the correlations of one scorer over the means of systems."""
-    means = [scored.system_means(name, rows) for name in (scorer, RATERS)]
+    of_systems = renumbered(scored.rated.systems[rows])
+    means = [scored.means(name, rows, of_systems) for name in (scorer, RATERS)]
     named = int((scored.rated.systems != NO_SYSTEM).sum())
     about = {"level": "system", "n": len(means[0]), "unscored": named - len(rows)}
     estimates = []
     for name, correlate in CORRELATIONS.items():
         result = correlate(*(mean[:, 0] for mean in means), names=("mean score", "mean rating"))
-        if few := _FEW_SYSTEMS.get(len(means[0])):
-            result = replace(result, reason=few)
+        result = replace(result, reason=_FEW_SYSTEMS.get(len(means[0]), result.reason))
         estimates.append(_correlation(scored, scorer, rows, result, columns(name, *means), statistic=name, **about))
     return estimates
 
 
 def _correlation(
-    scored: ScoredSet, scorer: str, rows: IntArray, result: Any, draws: FloatArray, **more: Any
+    scored: ScoredSet, scorer: str, rows: IntArray, result: Estimate, draws: FloatArray, **more: Any
 ) -> Estimate:
     """Return a correlation with its interval; or the reason for none, and why lines are unscored if any are."""
     about = {"value": result.value, "p": result.p, **more}
     if result.known:
         return scored.estimate(draws, scorer, rows, more["statistic"], **about)
-    estimate, why = Estimate(**scored.about(scorer, rows, **about)), scored.unscored.get(scorer)
+    estimate, why = scored.row(scorer, rows, **about), scored.unscored.get(scorer)
     unscored = f"; {estimate.unscored} rated lines unscored, most often: {why}" if why and estimate.unscored else ""
     return replace(estimate, reason=f"{result.reason}{unscored}")
 
 
 def within_systems(scored: ScoredSet) -> list[Estimate]:
     """Return the mean correlation within systems, where predicting each system's mean gives nothing."""
-    named, estimates = len(scored.rated.named_systems), []
-    about = {"statistic": "pearson within systems"}
+    named, estimates, statistic = len(scored.rated.named_systems), [], "pearson within systems"
     for scorer, rows, *_ in _ranked(scored):
         rows = rows[scored.rated.systems[rows] != NO_SYSTEM]
         reason = f"{named} systems named; two or more are needed" if named < 2 else ""
         if scored.kinds[scorer] == "oracle baseline":
             reason = reason or "the same for all lines of a system"
         if reason:
-            estimates.append(Estimate(**scored.about(scorer, rows[:0], reason=reason, **about)))
+            estimates.append(scored.row(scorer, rows[:0], statistic, reason=reason))
         else:
-            estimates.append(_inside(scored, scorer, rows, scored.rated.systems[rows], **about))
+            mean = scored.within(scorer, rows, renumbered(scored.rated.systems[rows]))
+            estimates.append(scored.row(scorer, rows, statistic, mean))
     return estimates
 
 
@@ -107,45 +107,36 @@ def without_copies(scored: ScoredSet) -> list[Estimate]:
     """Return Pearson over the lines whose response equals no reference, if others do: those are easy to score."""
     copies = scored.rated.copies
     kept = {scorer: rows[~copies[rows]] for scorer, rows, *_ in _ranked(scored)} if copies.any() else {}
-    about = {"statistic": "pearson", **WITHOUT_COPIES}
-    return [_inside(scored, scorer, rows, np.zeros_like(rows), **about) for scorer, rows in kept.items()]
-
-
-def _inside(scored: ScoredSet, scorer: str, rows: IntArray, groups: IntArray, **more: str) -> Estimate:
-    """Return the mean Pearson correlation of a scorer inside groups of lines."""
-    values, ratings = scored.scores[scorer][rows], scored.rated.ratings[rows]
-    result = within(values, ratings, renumbered(groups), scored.resamples.at(rows))
-    return estimate_of(result, **scored.about(scorer, rows, **more))
+    return [
+        scored.row(scorer, rows, "pearson", scored.within(scorer, rows, np.zeros_like(rows)), **WITHOUT_COPIES)
+        for scorer, rows in kept.items()
+    ]
 
 
 def by_chance(scored: ScoredSet) -> list[Estimate]:
     """Return the interval that holds 95 % of the correlations of scorers that are unrelated to the ratings."""
-    about = {"statistic": "pearson by chance"}
     bands = [
-        (scorer, rows, chance_band(values, ratings, scored.rated.contexts[rows]))
+        scored.row(scorer, rows, "pearson by chance", chance_band(values, ratings, scored.rated.contexts[rows]))
         for scorer, rows, values, ratings in _ranked(scored)
     ]
-    return [estimate_of(band, **scored.about(scorer, rows, **about)) for scorer, rows, band in bands if band.known]
+    return [band for band in bands if band.known]
 
 
 def pairs_of_lines(scored: ScoredSet) -> list[Estimate]:
     """Return the share of pairs of lines that a scorer orders as the ratings do, ties calibrated."""
-    about = {"statistic": "pair accuracy", "method": "ties calibrated on these lines"}
     none = Estimate(reason=f"not computed for more than {MOST_PAIRED:,} lines")
-    return [
-        estimate_of(
-            pair_accuracy(values, ratings) if len(rows) <= MOST_PAIRED else none,
-            **scored.about(scorer, rows, **about),
-        )
-        for scorer, rows, values, ratings in _ranked(scored)
-    ]
+    method = "ties calibrated on these lines"
+    estimates = []
+    for scorer, rows, values, ratings in _ranked(scored):
+        accuracy = pair_accuracy(values, ratings) if len(rows) <= MOST_PAIRED else none
+        estimates.append(scored.row(scorer, rows, "pair accuracy", accuracy, method=method))
+    return estimates
 
 
 def out_of_domain(scored: ScoredSet) -> list[Estimate]:
     """Return the share of scored replies that are out of the domain of each scorer that has one."""
-    about = {"statistic": "share out of domain"}
     return [
-        Estimate(value=share.outside / share.scored, **scored.about(name, scored.rows(name), n=share.scored, **about))
+        scored.row(name, scored.rows(name), "share out of domain", value=share.outside / share.scored, n=share.scored)
         for name, share in scored.shares.items()
         if share.scored
     ]
@@ -162,9 +153,6 @@ def _ranked(scored: ScoredSet) -> Iterator[tuple[str, IntArray, FloatArray, Floa
             yield name, rows, scored.scores[name][rows], scored.rated.ratings[rows]
 
 
-# raters
-
-
 def raters(scored: ScoredSet) -> list[Estimate]:
     """Return how well raters agree with each other, and so the highest correlation to expect of any scorer."""
     if scored.rated.pooled:
@@ -175,23 +163,19 @@ def raters(scored: ScoredSet) -> list[Estimate]:
     result = reliability(ratings, scored.resamples.at(rows)) if len(rows) else None
     if result is None or result.reason:
         reason = result.reason if result else "the data has no single ratings, only means"
-        return [Estimate(**scored.about(RATERS, rows, statistic="ceiling of pearson", reason=reason))]
+        return [scored.row(RATERS, rows, "ceiling of pearson", reason=reason)]
     named = {"ICC(1)": result.single, "ICC(1,k)": result.mean, "ceiling of pearson": result.ceiling}
     estimates = [
         scored.estimate(draws, RATERS, rows, "root of ICC(1,k)" * name.startswith("ceiling"), statistic=name)
         for name, draws in named.items()
     ]
-    rng = scored.sampling.generator(scored.name, "ceiling")
+    rng, several = scored.sampling.generator(scored.name, "ceiling"), rows[np.isfinite(ratings).sum(axis=1) > 1]
     parts = {"one rater": one_against_others(ratings, rng, _DRAWS), "halves": random_halves(ratings, rng, _DRAWS)}
-    several = rows[np.isfinite(ratings).sum(axis=1) > 1]
     for part, figures in parts.items():
         for name, figure in figures._asdict().items():
-            about = scored.about(RATERS, several, statistic=f"{name} of {part}", seed=scored.sampling.seed)
-            estimates.append(estimate_of(figure, **about))
+            statistic, seed = f"{name} of {part}", scored.sampling.seed
+            estimates.append(scored.row(RATERS, several, statistic, figure, seed=seed))
     return estimates
-
-
-# length
 
 
 def length(scored: ScoredSet) -> list[Estimate]:
@@ -199,9 +183,7 @@ def length(scored: ScoredSet) -> list[Estimate]:
 
     Nothing without references, and of a pool, whose scales differ. Source: Liu et al. (2016), table 5.
     """
-    if scored.rated.pooled:
-        return []
-    gaps = _length_gaps(scored.rated)
+    gaps = np.empty(0) if scored.rated.pooled else _length_gaps(scored.rated)
     if not np.isfinite(gaps).any():
         return []
     values = {RATERS: scored.rated.ratings, **{name: scored.scores[name] for name in scored.compared}}
@@ -212,8 +194,7 @@ def _length_gaps(rated: RatedSet) -> FloatArray:
     """Return [N] words between the lengths of a response and of the nearest reference; NaN without a reference."""
     gaps = np.full(len(rated), np.nan)
     for row, example in enumerate(rated.examples):
-        lengths = [len(words(reference)) for reference in example.references if reference.strip()]
-        if lengths:
+        if lengths := [len(words(reference)) for reference in example.references if reference.strip()]:
             size = len(words(example.response))
             gaps[row] = min(abs(size - other) for other in lengths)
     return gaps
@@ -223,27 +204,27 @@ def _length_effect(scored: ScoredSet, scorer: str, values: FloatArray, gaps: Flo
     """Return the effect on one scorer, or on the ratings, and the two means."""
     rows = np.flatnonzero(np.isfinite(gaps) & np.isfinite(values))
     far = (gaps[rows] > CLOSE).astype(np.int64)
-    parts = [rows[far == kind] for kind in (0, 1)]
+    parts = {group: rows[far == kind] for kind, group in enumerate((NEAR, FAR))}
     statistic = "mean rating" if scorer == RATERS else "mean score"
-    estimates = [
-        Estimate(
-            **scored.about(scorer, own, statistic=statistic, by="length", group=group, value=float(values[own].mean()))
-        )
-        for group, own in zip((NEAR, FAR), parts, strict=True)
+    means = [
+        scored.row(scorer, own, statistic, by="length", group=group, value=float(values[own].mean()))
+        for group, own in parts.items()
         if len(own)
     ]
-    about = {"statistic": "length effect"}
-    if len(estimates) < 2:
-        sizes = f"{len(parts[0])} responses within {CLOSE} words of a reference's length and {len(parts[1])} beyond"
-        return [*estimates, Estimate(**scored.about(scorer, rows, reason=f"{sizes}; one of each is needed", **about))]
-    drawn = scored.resamples.at(rows).means(values[rows], far)
-    # the tail depends on the contexts that have a line of the group
-    contexts = min(len(np.unique(scored.rated.contexts[own])) for own in parts)
-    p = max(float(mannwhitneyu(*(values[own] for own in parts)).pvalue), SMALLEST_P)
-    value = estimates[0].value - estimates[1].value
+    if len(means) < 2:
+        near, beyond = map(len, parts.values())
+        sizes = f"{near} responses within {CLOSE} words of a reference's length and {beyond} beyond"
+        return [*means, scored.row(scorer, rows, "length effect", reason=f"{sizes}; one of each is needed")]
+    drawn = scored.means(scorer, rows, far)
+    about: dict[str, Any] = {
+        "statistic": "length effect",
+        "value": means[0].value - means[1].value,
+        "p": max(float(mannwhitneyu(*(values[own] for own in parts.values())).pvalue), SMALLEST_P),
+        # the tail depends on the contexts that have a line of the group
+        "contexts": min(mean.contexts for mean in means),
+    }
     method = "difference of means; p: Mann-Whitney, takes lines as independent"
-    effect = scored.estimate(drawn[0] - drawn[1], scorer, rows, method, value=value, p=p, contexts=contexts, **about)
-    return [*estimates, effect]
+    return [*means, scored.estimate(drawn[0] - drawn[1], scorer, rows, method, **about)]
 
 
 # what follows
@@ -261,34 +242,28 @@ def verdicts(estimates: list[Estimate], scored: ScoredSet) -> list[Estimate]:
 def beyond_chance(rows: Sequence[Estimate], bands: dict[str, float], scored: ScoredSet) -> list[Estimate]:
     """Return Pearson correlations with verdicts and, if inconclusive, the number of lines that would confirm them.
 
-    The scorers that were asked for and the others are two families. Near the edge of its chance band the normal
-    distribution replaces Student's, which makes no difference for the verdict.
-
-    Args:
-        rows: one correlation for each scorer.
-        bands: half width of the chance band, by scorer.
-        scored: the set that they are of.
+    The scorers that were asked for and the others are two families. `bands` are the half widths of the chance bands by
+    scorer; near their edge the normal distribution replaces Student's, which makes no difference for the verdict.
     """
     decided: list[Estimate] = []
     for asked in (True, False):
         family = [row for row in rows if (row.scorer in scored.asked) is asked]
-        p = [_normal_p(row.value, bands.get(row.scorer, NAN)) for row in family]
+        widths = [bands.get(row.scorer, NAN) for row in family]
+        p = [
+            math.erfc(_EDGE * abs(row.value) / band / math.sqrt(2)) if band > 0 else NAN
+            for row, band in zip(family, widths, strict=True)
+        ]
         tried = sum(row.known and row.scorer not in scored.outside for row in family)
-        for row in decide(family, p, outside=scored.outside):
-            forecast = needed(row, bands.get(row.scorer, NAN), tried) if row.verdict == "inconclusive" else None
-            decided.append(replace(row, needed=forecast))
+        for row, band in zip(decide(family, p, outside=scored.outside), widths, strict=True):
+            decided.append(replace(row, needed=needed(row, band, tried) if row.verdict == "inconclusive" else None))
     return decided
 
 
 def needed(row: Estimate, band: float, tried: int) -> int | None:
     """Return about how many lines would confirm a correlation as high as this one with probability 0.8.
 
-    None if it is not positive or has no chance band, if that number of lines exists already, and above a million.
-
-    Args:
-        row: the correlation.
-        band: half width of its chance band.
-        tried: the number of scorers that it is the best of.
+    It has a chance band of this half width, and is the best of `tried` scorers. None if it is not positive or has no
+    band, if that number of lines exists already, and above a million.
     """
     if not row.value > 0 or math.isnan(band) or not tried:
         return None
@@ -297,24 +272,15 @@ def needed(row: Estimate, band: float, tried: int) -> int | None:
     return lines if row.n < lines <= MOST_NEEDED else None
 
 
-def _normal_p(value: float, band: float) -> float:
-    """Return the two-sided p of no correlation, for a 95 % chance band of this half width."""
-    return math.erfc(_EDGE * abs(value) / band / math.sqrt(2)) if band > 0 else NAN
-
-
 def shares_of_ceiling(estimates: list[Estimate], scored: ScoredSet) -> list[Estimate]:
     """Add each correlation as a share of the ceiling, which is taken as known."""
     ceiling = one(estimates, statistic="ceiling of pearson").value
     if not ceiling > 0:
         return estimates
     rows = pick(estimates, statistic="pearson", level=scored.level, group="")
-    blank = {"p": NAN, "p_adjusted": NAN, "needed": None, "verdict": Estimate().verdict}
-    about = {
-        "statistic": "share of the ceiling",
-        "method": "Pearson over the ceiling, which is taken as known",
-        **blank,
-    }
-    return [*estimates, *(replace(row / ceiling, **about) for row in rows if row.known)]  # type: ignore[arg-type]
+    about: dict[str, Any] = {"p": NAN, "p_adjusted": NAN, "needed": None, "verdict": Verdict.UNDEFINED}
+    about |= {"statistic": "share of the ceiling", "method": "Pearson over the ceiling, which is taken as known"}
+    return [*estimates, *(estimate_of(row / ceiling, **about) for row in rows if row.known)]
 
 
 # tables
@@ -324,23 +290,25 @@ def scorers_table(estimates: list[Estimate]) -> Table | None:
     """Return all scorers, the best by Pearson first."""
     level = next((row.level for row in estimates if row.level != "system"), "turn")
 
-    def labels(statistic: str, **more: str) -> dict[str, str]:
-        return {"statistic": statistic, "level": level, "group": "", "versus": "", **more}
+    def column(
+        title: str, statistic: str, write: Callable[[Estimate], str] = interval, *, spare: bool = False
+    ) -> Column:
+        return Column(title, {"statistic": statistic, "level": level, "group": "", "versus": ""}, write, spare)
 
-    pearson = labels("pearson")
+    copies = {"statistic": "pearson", "level": level, **WITHOUT_COPIES}
     return pivot(
         estimates,
         "scorer",
         [
-            Column("Pearson [low, high]", pearson),
-            Column("agreement", pearson, agreement_word),
-            Column("n", pearson, lambda row: count(row.n), spare=True),
-            Column("by chance", labels("pearson by chance"), lambda row: f"±{row.high:.2f}"),
-            Column("share of the ceiling", labels("share of the ceiling"), partial(interval, share=True)),
-            Column("Spearman [low, high]", labels("spearman")),
-            Column("without copies", labels("pearson", **WITHOUT_COPIES), spare=True),
-            Column("pairs", labels("pair accuracy"), spare=True),
-            Column("group", labels("rank group"), lambda row: f"{row.value:.0f}", spare=True),
+            column("Pearson [low, high]", "pearson"),
+            column("agreement", "pearson", agreement_word),
+            column("n", "pearson", lambda row: count(row.n), spare=True),
+            column("by chance", "pearson by chance", lambda row: f"±{row.high:.2f}"),
+            column("share of the ceiling", "share of the ceiling", partial(interval, share=True)),
+            column("Spearman [low, high]", "spearman"),
+            Column("without copies", copies, spare=True),
+            column("pairs", "pair accuracy", spare=True),
+            column("group", "rank group", lambda row: f"{row.value:.0f}", spare=True),
         ],
         title="Scorers",
         caption="Agreement with human ratings line by line. [low, high]: 95 % interval from resampled contexts. By "
@@ -352,10 +320,9 @@ def scorers_table(estimates: list[Estimate]) -> Table | None:
 
 def systems_of_scorers_table(estimates: list[Estimate]) -> Table | None:
     """Return how scorers agree with the ratings within systems and over their means."""
-    rows = [row for row in pick(estimates, system="", versus="", group="") if row.known]
     over = {"level": "system"}
     return pivot(
-        rows,
+        [row for row in pick(estimates, system="", versus="", group="") if row.known],
         "scorer",
         [
             Column("within systems [low, high]", {"statistic": "pearson within systems"}),
@@ -386,9 +353,11 @@ def raters_table(estimates: list[Estimate]) -> Table | None:
         "ICC(1,k)": "reliability of the mean rating, ICC(1,k)",
         "ICC(1)": "reliability of one rating, ICC(1)",
     }
-    own = pick(estimates, scorer=RATERS, statistic=names)
-    rows = [replace(row, statistic="value", group=names[row.statistic]) for row in own]
-    rows.sort(key=lambda row: list(names.values()).index(row.group))
+    rows = [
+        replace(row, statistic="value", group=text)
+        for name, text in names.items()
+        for row in pick(estimates, scorer=RATERS, statistic=name)
+    ]
     value = [Column("value", {"statistic": "value"}), Column("n", {"statistic": "value"}, lambda row: count(row.n))]
     return pivot(rows, "group", value, title="Raters", heading="figure", in_order=True)
 

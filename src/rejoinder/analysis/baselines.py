@@ -17,7 +17,7 @@ from rejoinder.metrics.bleu import NO_STOP_WORDS, ORDERS
 from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, Signature
 from rejoinder.scoring.catalog import ScorerChoice, cards, choose_scorers, load_scorers
 from rejoinder.scoring.dialogue import as_rated
-from rejoinder.scoring.parts import asked_of
+from rejoinder.scoring.engines import asked_of
 from rejoinder.scoring.unscored import nothing_scored, unread
 from rejoinder.scoring.workers import Count, Workers, scored
 from rejoinder.stats.resamples import FloatArray, IntArray
@@ -57,13 +57,7 @@ def score_examples(
 ) -> ScoredExamples:
     """Return the scores of all examples by scorer and by baseline, computed unless they are given.
 
-    Args:
-        examples: N of them.
-        scorers: see `study`.
-        also: scores by scorers that were asked for too.
-        vectors: see `study`.
-        workers: see `study`.
-        progress: see `study`.
+    `also` are scores by scorers that were asked for too; for the other arguments see `study`.
 
     Raises:
         UsageError: no scorer was named; scores are not those of these examples.
@@ -74,23 +68,21 @@ def score_examples(
     choice = ScorerChoice([], {}, {})
     if not isinstance(scorers, Mapping):
         choice = choose_scorers(scorers, [example.dataset for example in examples])
-    own = load_scorers(choice.scorers, vectors=vectors)
-    # All in one call, so that the parts of one line are counted once for every scorer that counts them.
-    extra = _baseline_names({**given, **own})
-    loaded = {name: as_rated(scorer, examples) for name, scorer in {**own, **load_scorers(extra)}.items()}
-    names: list[ScorerLike] = [*choice.scorers, *extra]
-    computed = scored(loaded, examples, asked_of(names, vectors, examples), workers, progress)
-    asked = {**given, **{name: computed[name] for name in own}, **also}
-    if not (given or own):
+    run = load_scorers(choice.scorers, vectors=vectors)
+    if not (given or run):
         raise UsageError("no scorer was named; a study needs at least one")
+    # All in one call, so that the parts of one line are counted once for every scorer that counts them.
+    extra = _baseline_names({**given, **run})
+    loaded = {name: as_rated(scorer, examples) for name, scorer in {**run, **load_scorers(extra)}.items()}
+    computed = scored(loaded, examples, asked_of([*choice.scorers, *extra], vectors, examples), workers, progress)
+    asked = {**given, **{name: computed[name] for name in run}, **also}
     if not _with_any(asked):
         name, first = next(iter(asked.items()))
         reason = most_frequent(first.reasons.values()) or "no reason given"
         problem = f"{name}: none of {len(examples)} lines has a score; most often: {reason}"
         raise nothing_scored(problem, unread(examples))
-    beside = _with_any({name: computed[name] for name in extra})
-    run = {name: loaded[name] for name in own}
-    return ScoredExamples({**asked, **beside}, tuple(asked), run, choice.fitted, choice.withheld)
+    scores = {**asked, **_with_any({name: computed[name] for name in extra})}
+    return ScoredExamples(scores, tuple(asked), {name: loaded[name] for name in run}, choice.fitted, choice.withheld)
 
 
 def scorer_count(
@@ -109,6 +101,12 @@ def kind_of(name: str, scores: Scores) -> Kind:
     return card.kind if card else "judge"
 
 
+def scorer_facts(kind: Kind, scores: Scores, *, asked: bool = True) -> dict[str, Any]:
+    """Return what every command states about a scorer and its scores; commands add to it."""
+    fields = {"signature": scores.signature.fields, "warnings": scores.warning_counts}
+    return {"kind": kind, "asked": asked, **fields}
+
+
 def most_frequent(reasons: Iterable[str]) -> str:
     """Return the most frequent reason, the first of several; "" without any."""
     return next((reason for reason, _ in Counter(reasons).most_common(1)), "")
@@ -120,21 +118,15 @@ def oracle_baselines(sets: RatedSets, n: int) -> dict[str, Scores]:
     "system mean" is the mean rating of the line's system over the other contexts of its data set, if two systems or
     more are named. "data set mean" exists if data sets are pooled.
     """
-    found: dict[str, Scores] = {}
-    # With a single system, the mean of its other lines falls as the own rating rises: the correlation would be -1.
-    several = [rated for rated in sets.filled if len(rated.named_systems) > 1]
-    if several:
-        values = np.full(n, np.nan)
-        for rated in several:
-            values[rated.places] = _other_contexts(rated)
-        found[SYSTEM_MEAN] = _means(SYSTEM_MEAN, values, "system not named, alone, or in no other context")
-    if sets.pool is not None:
-        values = np.full(n, np.nan)
-        for number in np.unique(sets.pool.sets):
-            inside = sets.pool.sets == number
-            values[sets.pool.places[inside]] = sets.pool.ratings[inside].mean()
-        found[DATA_SET_MEAN] = _means(DATA_SET_MEAN, values, "not rated")
-    return _with_any(found)
+    values = {name: np.full(n, np.nan) for name in (SYSTEM_MEAN, DATA_SET_MEAN)}
+    for rated in sets.filled:
+        # With a single system, the mean of its other lines falls as the rating of a line rises: the correlation is -1.
+        if len(rated.named_systems) > 1:
+            values[SYSTEM_MEAN][rated.places] = _other_contexts(rated)
+        if sets.pool is not None:
+            values[DATA_SET_MEAN][rated.places] = sets.pool.ratings[np.isin(sets.pool.places, rated.places)].mean()
+    reasons = {SYSTEM_MEAN: "system not named, alone, or in no other context", DATA_SET_MEAN: "not rated"}
+    return _with_any({name: _means(name, means, reasons[name]) for name, means in values.items()})
 
 
 def _baseline_names(asked: Mapping[str, Any]) -> list[str]:
@@ -143,17 +135,16 @@ def _baseline_names(asked: Mapping[str, Any]) -> list[str]:
     Source: Liu et al. (2016), table 4, for BLEU on content words.
     """
     plain = [
-        name
+        f"{name}/{NO_STOP_WORDS}"
         for name, scores in asked.items()
         if name in _BLEU and not (isinstance(scores, Scores) and scores.signature.fields.get("scorer") != name)
     ]
-    content = [f"{name}/{NO_STOP_WORDS}" for name in plain]
-    return [name for name in (*content, *TRIVIAL) if name not in asked]
+    return [name for name in (*plain, *TRIVIAL) if name not in asked]
 
 
 def _with_any(scores: Mapping[str, Scores]) -> dict[str, Scores]:
     """Return those with at least one score."""
-    return {name: found for name, found in scores.items() if found.scored.any()}
+    return {name: own for name, own in scores.items() if own.scored.any()}
 
 
 def _require_scores(scores: Mapping[str, Any], n: int) -> None:
@@ -169,12 +160,9 @@ def _require_scores(scores: Mapping[str, Any], n: int) -> None:
 def _other_contexts(rated: RatedSet) -> FloatArray:
     """Return [N] the mean rating of the line's system over the lines of other contexts; NaN without any."""
     cells = rated.systems * rated.clusters + rated.contexts
-    ones = np.ones(len(rated))
+    totals, lines = (_totals(rated.systems, of) - _totals(cells, of) for of in (rated.ratings, np.ones(len(rated))))
     with np.errstate(invalid="ignore", divide="ignore"):
-        means: FloatArray = (_totals(rated.systems, rated.ratings) - _totals(cells, rated.ratings)) / (
-            _totals(rated.systems, ones) - _totals(cells, ones)
-        )
-    return np.where(rated.systems == NO_SYSTEM, np.nan, means)
+        return np.where(rated.systems == NO_SYSTEM, np.nan, totals / lines)
 
 
 def _totals(groups: IntArray, values: FloatArray) -> FloatArray:

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rejoinder.analysis.baselines import scorer_facts
 from rejoinder.analysis.compare_layout import cases_of, layout_of, verdict_of
-from rejoinder.analysis.differences import SIDES, Both, Lines, Outcome, conversations_of, measure
+from rejoinder.analysis.differences import SIDES, Lines, Outcome, conversations_of, measure
 from rejoinder.analysis.pairing import PairBy, pairing
-from rejoinder.data.columns import plain
+from rejoinder.data.columns import plain as plain_key
 from rejoinder.data.examples import to_record
 from rejoinder.data.rated_lines import UNNAMED, title_of
 from rejoinder.data.read import examples_of
 from rejoinder.data.values import is_number, under
 from rejoinder.errors import DataError, UsageError, shown
-from rejoinder.estimates import LEVEL, NAN, Estimate, Verdict, decide, pick
+from rejoinder.estimates import LEVEL, NAN, Estimate, Verdict, decide, pick, plain
 from rejoinder.example import Example, Given
 from rejoinder.report.results import About, Gate, Results
 from rejoinder.report.written import sentences
 from rejoinder.scorer import Advance, Card, Scorer, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, listed, load_scorers
 from rejoinder.scoring.dialogue import as_rated
+from rejoinder.scoring.domain import INSTEAD
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.unscored import nothing_scored
-from rejoinder.scoring.withholding import INSTEAD
 from rejoinder.scoring.workers import Asked, Count, Workers, asked_of, opened, scored
 from rejoinder.stats.resamples import Sampling
 from rejoinder.text.normalize import visible
@@ -84,10 +84,8 @@ def compare(
     """
     sampling = Sampling.checked(resamples, seed, least=100)
     names = listed(DEFAULT if scorers is None else scorers)
-    keep = columns_of(names)
-    sides = examples_of(a, name="A", keep=keep), examples_of(b, name="B", keep=keep)
-    pairs = pairing(*sides, pair_by)
-    lines = Lines.of(sides, pairs, by or "", _values(sides, by))
+    sides = [examples_of(side, name=name, keep=columns_of(names)) for side, name in zip((a, b), SIDES, strict=True)]
+    lines = Lines.of(sides, pairing(sides[0], sides[1], pair_by), by or "", _values(sides, by))
     loaded = load_scorers(names, vectors=vectors)
     _require_gate(loaded, fail_under, min_scored)
     outcomes = []
@@ -99,14 +97,8 @@ def compare(
         raise nothing_scored(f"{outcomes[0].name}: {outcomes[0].estimates[0].reason}")
     estimates = _decided(outcomes)
     options = {"by": by, "fail_under": fail_under, "min_scored": min_scored, "resamples": resamples, "seed": seed}
-    about = _about(lines, outcomes, fitted_on(names, [example.dataset for side in sides for example in side]), options)
-    facts: dict[str, Any] = {
-        "lines": lines,
-        "about": about,
-        "estimates": estimates,
-        "outcomes": outcomes,
-        "instead": INSTEAD,
-    }
+    about = _about(lines, outcomes, fitted_on(names, [line.dataset for side in sides for line in side]), options)
+    facts = {"lines": lines, "about": about, "estimates": estimates, "outcomes": outcomes, "instead": INSTEAD}
     cases = cases_of(lines, outcomes)
     return Results(
         command="compare",
@@ -115,69 +107,47 @@ def compare(
         warnings=sentences("analysis", "compare_warnings", unread=facts_warning(loaded), users=_users(lines), **facts),
         cases=cases,
         about=about,
-        gate=None if fail_under is None else _gate(fail_under, min_scored, **facts),
+        gate=None if fail_under is None else _gate(fail_under, min_scored, facts),
         layout=layout_of(lines, outcomes, estimates, about, cases),
     )
 
 
-# reading and scoring
-
-
-def _values(sides: Both, by: str | None) -> tuple[list[str], list[str]]:
-    """Return the value of a key of every line; "" without a key.
-
-    Raises:
-        DataError: no line has the key.
-    """
-    first, second = ([_value(example, by) if by else "" for example in side] for side in sides)
-    if by and {*first, *second} == {NO_VALUE}:
-        keys = sorted({key for side in sides for example in side[:100] for key in example.extra})
+def _values(sides: Sequence[Sequence[Example]], by: str | None) -> list[list[str]]:
+    """Return by side the value of a key of every line, "" without a key; `DataError` if no line has the key."""
+    if not by:
+        return [[""] * len(side) for side in sides]
+    values: list[list[Any]] = [[under(to_record(line), by) for line in side] for side in sides]
+    if all(value in (None, "") for side in values for value in side):
+        keys = sorted({key for side in sides for line in side[:100] for key in line.extra})
         raise DataError(f'no line has "{by}"', f"Name one of {', '.join(keys)}" if keys else "Omit --by")
-    return first, second
+
+    def text(value: Any) -> str:
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+    return [[NO_VALUE if value in (None, "") else text(value) for value in side] for side in values]
 
 
-def _value(example: Example, name: str) -> str:
-    """Return the value of a key as text; dots lead into objects."""
-    value: Any = under(to_record(example), name)
-    if value is None or value == "":
-        return NO_VALUE
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _scored(
-    job: Asked, named: dict[str, Scorer], lines: Lines, pool: Workers, progress: Advance
-) -> tuple[Scores, Scores]:
-    """Return the scores of both sides by a scorer, with references only where both sides have them."""
+def _scored(job: Asked, named: dict[str, Scorer], lines: Lines, pool: Workers, progress: Advance) -> list[Scores]:
+    """Return by side the scores by a scorer, with references only where both sides have them."""
     ((name, scorer),) = named.items()
     sides = _comparable(lines, scorer.card)
-    if any(example.is_dialogue for side in sides for example in side):
+    if any(line.is_dialogue for side in sides for line in side):
         job, named = replace(job, level="rated"), {name: as_rated(scorer, [*sides[0], *sides[1]])}
-    first, second = (scored(named, side, job, pool, progress)[name] for side in sides)
-    return first, second
+    return [scored(named, side, job, pool, progress)[name] for side in sides]
 
 
-def _comparable(lines: Lines, card: Card) -> Both:
+def _comparable(lines: Lines, card: Card) -> list[list[Example]]:
     """Return the lines, without references if those of the other side have none: they would raise the scores."""
-    sides = list(lines.sides[0]), list(lines.sides[1])
-    if not lines.pairs.paired:
-        if "reference" in card.needs or all(_has_reference(example) for side in sides for example in side):
-            return sides
-        first, second = ([replace(example, references=()) for example in side] for side in sides)
-        return first, second
-    for places in zip(lines.pairs.a, lines.pairs.b, strict=True):
-        pair = [(side, place) for side, of_side in zip(sides, places, strict=True) for place in of_side]
-        if not all(_has_reference(side[place]) for side, place in pair):
-            for side, place in pair:
+    sides = [list(side) for side in lines.sides]
+    together = list(zip(*lines.places, strict=True)) if lines.pairs.paired else [tuple(map(range, map(len, sides)))]
+    if not lines.pairs.paired and "reference" in card.needs:
+        return sides
+    for places in together:
+        rows = [(side, place) for side, of_side in zip(sides, places, strict=True) for place in of_side]
+        if not all(any(map(visible, side[place].references)) for side, place in rows):
+            for side, place in rows:
                 side[place] = replace(side[place], references=())
     return sides
-
-
-def _has_reference(example: Example) -> bool:
-    """Return whether there is a reference that is not blank."""
-    return any(map(visible, example.references))
-
-
-# verdicts
 
 
 def _decided(outcomes: Sequence[Outcome]) -> tuple[Estimate, ...]:
@@ -190,16 +160,9 @@ def _decided(outcomes: Sequence[Outcome]) -> tuple[Estimate, ...]:
         for gap in decide(family, [NAN if (gap.scorer, gap.group) in outside else gap.p for gap in family]):
             is_open = gap.verdict is Verdict.INCONCLUSIVE and not gap.p < LEVEL
             decided[gap.scorer, gap.group] = gap if is_open else replace(gap, needed=None)
-    chosen = (
-        decided[estimate.scorer, estimate.group] if estimate.statistic == "difference" else estimate
-        for estimate in estimates
-    )
-    return tuple(
-        replace(estimate, verdict=Verdict.OUT_OF_DOMAIN, needed=None)
-        if (estimate.scorer, estimate.group) in outside
-        else estimate
-        for estimate in chosen
-    )
+    rows = [decided[row.scorer, row.group] if row.statistic == "difference" else row for row in estimates]
+    no_verdict: dict[str, Any] = {"verdict": Verdict.OUT_OF_DOMAIN, "needed": None}
+    return tuple(replace(row, **no_verdict) if (row.scorer, row.group) in outside else row for row in rows)
 
 
 def _require_gate(scorers: Mapping[str, Scorer], fail_under: object, min_scored: object) -> None:
@@ -216,16 +179,15 @@ def _require_gate(scorers: Mapping[str, Scorer], fail_under: object, min_scored:
         raise UsageError(f"{', '.join(vague)} claims no direction, so it has no gate. Name other scorers")
 
 
-def _gate(
-    fail_under: float, min_scored: float, *, lines: Lines, outcomes: Sequence[Outcome], estimates: Any, **facts: Any
-) -> Gate:
+def _gate(fail_under: float, min_scored: float, facts: Mapping[str, Any]) -> Gate:
     """Return whether by every scorer the difference is at least `fail_under`, by the unfavourable end of its interval.
 
     A reply of A without a partner counts as a pair without scores: a system that leaves questions out gains nothing.
     """
+    lines, outcomes = facts["lines"], facts["outcomes"]
     few, low = [], []
     for outcome in outcomes:
-        gap, *_, first, second = pick(estimates, scorer=outcome.name, group="")
+        gap, *_, first, second = pick(facts["estimates"], scorer=outcome.name, group="")
         counts = [("pairs", gap.n, len(lines.pairs.a) + lines.pairs.only_a)]
         if not lines.pairs.paired:
             counts = [("replies of A", first.n, len(lines.sides[0])), ("replies of B", second.n, len(lines.sides[1]))]
@@ -238,22 +200,17 @@ def _gate(
     return Gate(passed, " ".join(sentences("analysis", "compare_gate", passed=passed, **reasons, **facts)))
 
 
-# data, scorers and warnings
-
-
 def _about(
     lines: Lines, outcomes: Sequence[Outcome], fitted: Mapping[str, Sequence[str]], options: Mapping[str, Any]
 ) -> About:
     """Return the facts about data and scorers."""
     scorers = {
         outcome.name: {
-            "kind": outcome.card.kind,
-            "asked": True,
+            **scorer_facts(outcome.card.kind, outcome.scores[0]),
             "higher_is_better": outcome.card.higher_is_better,
-            "signature": outcome.scores[0].signature.fields,
             "warnings": {side: dict(scores.warning_counts) for side, scores in zip(SIDES, outcome.scores, strict=True)},
             "unscored": outcome.estimates[0].unscored,
-            "worst": None if math.isnan(outcome.filled.worst) else outcome.filled.worst,
+            "worst": plain(outcome.worst),
             "empty_left_out": outcome.spared,
             "values_left_out": list(outcome.left_out),
             "out_of_domain": outcome.outside.get("", ""),
@@ -277,7 +234,7 @@ def _users(lines: Lines) -> tuple[int, int, str] | None:
     """
     if lines.pairs.paired:
         return None
-    for key in dict.fromkeys(key for side in lines.sides for key in side[0].extra if plain(key) in _USERS):
+    for key in dict.fromkeys(key for side in lines.sides for key in side[0].extra if plain_key(key) in _USERS):
         known = [[line for line in side if line.extra.get(key) not in (None, "")] for side in lines.sides]
         users = [len({str(line.extra[key]) for line in side}) for side in known]
         talks = [len(set(conversations_of(side))) for side in known]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.analysis.differences import Lines, Outcome, mean_of
+from rejoinder.analysis.differences import SIDES, Lines, Outcome, mean_of
 from rejoinder.estimates import Estimate, Verdict, one, pick, plain
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Case, Cases, Chart, KeyFigure, Layout, Prose, Section
@@ -28,16 +28,17 @@ def layout_of(
     directions = {outcome.name: outcome.card.higher_is_better for outcome in outcomes}
     columns = _columns(lines, directions)
     whole = pivot(pick(estimates, group=""), "scorer", columns, in_order=True, title="By scorer", heading="scorer")
-    tables = (_strata(lines, name, estimates, columns, directions) for name in directions)
+    several = len(outcomes) > 1
+    tables = (_strata(lines, outcome, estimates, columns, several=several) for outcome in outcomes)
     strata = [table for table in tables if table]
-    untitled = [table._replace(title="") for table in strata] if len(directions) == 1 else strata
+    untitled = [table._replace(title="") for table in strata] if not several else strata
     made = sentences("analysis", "compare_made", lines=lines, about=about)
     title = "The pairs in which B lost most" if lines.pairs.paired else "The lowest replies of B"
     brief = [case._replace(context=case.context[-1:]) for case in cases if case.group == cases[0].group]
     return Layout(
         title=f"Is B better than A? {names}",
         keys=_keys(lines, pick(estimates, group="")),
-        chart=_chart(estimates, several=len(outcomes) > 1),
+        chart=_chart(estimates, several=several),
         sections=[
             Section("By scorer", [whole and whole._replace(title="")]),
             *([Section(f"By {lines.by}", untitled)] if strata else []),
@@ -65,6 +66,9 @@ def _columns(lines: Lines, directions: Mapping[str, bool | None]) -> list[Column
     def known(write: Callable[[Estimate], str]) -> Callable[[Estimate], str]:
         return lambda estimate: DASH if estimate.verdict is Verdict.OUT_OF_DOMAIN else write(estimate)
 
+    def more(gap: Estimate) -> str:
+        return DASH if gap.needed is None else rounded(max(gap.needed - gap.n, 1))
+
     difference = {"statistic": "difference"}
     means = {side: {"statistic": "mean score", "system": side} for side in "AB"}
     counts = [Column("pairs", difference, lambda estimate: count(estimate.n))]
@@ -77,33 +81,23 @@ def _columns(lines: Lines, directions: Mapping[str, bool | None]) -> list[Column
         Column("p", difference, known(lambda estimate: p_value(estimate.p_adjusted))),
         Column("B wins", {"statistic": "win rate"}, known(lambda rate: interval(rate, share=True))),
         Column("verdict", difference, lambda estimate: verdict_of(estimate, directions[estimate.scorer])),
-        Column("more needed", difference, _more, spare=True),
+        Column("more needed", difference, more, spare=True),
     ]
 
 
-def _more(difference: Estimate) -> str:
-    """Return how many more pairs or replies would confirm a difference."""
-    return DASH if difference.needed is None else rounded(max(difference.needed - difference.n, 1))
-
-
 def _strata(
-    lines: Lines,
-    scorer: str,
-    estimates: Sequence[Estimate],
-    columns: Sequence[Column],
-    directions: Mapping[str, bool | None],
+    lines: Lines, outcome: Outcome, estimates: Sequence[Estimate], columns: Sequence[Column], *, several: bool
 ) -> Table | None:
     """Return a row for each value of the column, the largest loss first."""
-    of_scorer = [estimate for estimate in pick(estimates, scorer=scorer) if estimate.group]
-    outside = one(estimates, scorer=scorer, statistic="difference", group="").verdict is Verdict.OUT_OF_DOMAIN
-    if outside or not of_scorer:
+    whole, *differences = pick(estimates, scorer=outcome.name, statistic="difference")
+    if whole.verdict is Verdict.OUT_OF_DOMAIN:
         return None
-    sign = -1 if directions[scorer] is False else 1
-    differences = sorted(pick(of_scorer, statistic="difference"), key=lambda estimate: sign * estimate.value)
-    ordered = [estimate for first in differences for estimate in pick(of_scorer, group=first.group)]
-    whole = sum(difference.n for difference in differences) or 1
-    share = Column("share", {"statistic": "difference"}, lambda estimate: percent(estimate.n / whole))
-    title = f"By {lines.by}, {scorer}" if len(directions) > 1 else f"By {lines.by}"
+    sign = -1 if outcome.card.higher_is_better is False else 1
+    differences.sort(key=lambda estimate: sign * estimate.value)
+    ordered = [row for first in differences for row in pick(estimates, scorer=outcome.name, group=first.group)]
+    size = sum(difference.n for difference in differences) or 1
+    share = Column("share", {"statistic": "difference"}, lambda estimate: percent(estimate.n / size))
+    title = f"By {lines.by}, {outcome.name}" if several else f"By {lines.by}"
     units = "pairs" if lines.pairs.paired else "replies"
     caption = f"Share: of all {units} that are compared. p: adjusted for all rows of these tables (Holm)."
     return pivot(ordered, "group", [share, *columns], in_order=True, title=title, caption=caption, heading=lines.by)
@@ -137,96 +131,85 @@ def _chart(estimates: Sequence[Estimate], *, several: bool) -> Chart | None:
     )
 
 
-# which replies got worse
-
-
 def cases_of(lines: Lines, outcomes: Sequence[Outcome]) -> tuple[Case, ...]:
     """Return, by scorer with a direction, the pairs in which B lost most, or without pairs the lowest replies of B.
 
     A reply that B gives several times is there once, with how often.
     """
-    judged = [
-        outcome for outcome in outcomes if outcome.card.higher_is_better is not None and "" not in outcome.outside
-    ]
-    return tuple(case for outcome in judged for case in _worst(lines, outcome))
+    return tuple(
+        case
+        for outcome in outcomes
+        if outcome.card.higher_is_better is not None and "" not in outcome.outside
+        for case in _worst(lines, outcome)
+    )
 
 
 def _worst(lines: Lines, outcome: Outcome) -> list[Case]:
     """Return the cases of one scorer."""
-    sign = 1 if outcome.card.higher_is_better else -1
-    first, second = (
+    sign, paired = 1 if outcome.card.higher_is_better else -1, lines.pairs.paired
+    means = [
         np.array([mean_of(scores, of_pair) for of_pair in places])
-        for scores, places in zip((outcome.filled.a, outcome.filled.b), lines.places, strict=True)
-    )
-    paired = lines.pairs.paired
-    gains = second - first if paired else np.where(outcome.filled.empty_b, -sign * np.inf, second)
+        for scores, places in zip(outcome.values, lines.places, strict=True)
+    ]
+    gains = means[1] - means[0] if paired else np.where(outcome.empty[1], -sign * np.inf, means[1])
     losses: list[float] = (sign * gains).tolist()
     order = sorted((n for n, loss in enumerate(losses) if loss < (0 if paired else np.inf)), key=losses.__getitem__)
     texts = {n: lines.sides[1][lines.places[1][n][0]].response.strip() for n in order}
-    times = Counter(texts.values())
-    chosen: dict[str, int] = {}
+    times, chosen = Counter(texts.values()), dict[str, int]()
     for n in order:
         chosen.setdefault(texts[n], n)
+    scores = means if paired else means[1:]
     return [
-        _case(
-            lines, outcome.name, n, [float(side[n]) for side in ((first, second) if paired else (second,))], times[text]
-        )
+        _case(lines, outcome.name, n, [float(side[n]) for side in scores], times[text])
         for text, n in list(chosen.items())[:MOST_CASES]
     ]
 
 
 def _case(lines: Lines, scorer: str, n: int, scores: Sequence[float], times: int) -> Case:
     """Return one pair, or one reply of B."""
-    place = lines.places[1][n][0]
-    line = lines.sides[1][place]
-    replies = [("B", line.response.strip() or "(empty)")]
+    rows = [side[places[n][0]] for side, places in zip(lines.sides, lines.places, strict=True) if n < len(places)]
+    line, written, replies = rows[-1], number(scores[-1]), [("B", rows[-1].response.strip() or "(empty)")]
     values: dict[str, Any] = {"scorer": scorer, "id": line.id or line.where, "score_b": scores[-1], "times": times}
-    written = number(scores[-1])
     if lines.pairs.paired:
-        replies.append(("A", lines.sides[0][lines.places[0][n][0]].response.strip() or "(empty)"))
+        replies.append(("A", rows[0].response.strip() or "(empty)"))
         values |= {"score_a": scores[0], "a": replies[1][1]}
         written = f"{number(scores[0])} (A), {written} (B)"
     values |= {"b": replies[0][1], "context": list(line.context)}
-    if lines.by:
-        values["group"] = lines.values[1][place]
     facts = [f"score {written}", line.id or line.where, f"{times:,} times" if times > 1 else ""]
-    facts += [f"{lines.by} {lines.values[1][place]}" if lines.by else ""]
+    if lines.by:
+        values["group"] = lines.values[1][lines.places[1][n][0]]
+        facts.append(f"{lines.by} {values['group']}")
     why = "worse than A" if lines.pairs.paired else "low"
     return Case(why, ", ".join(filter(None, facts)), line.context, replies, scorer, values)
 
 
-# single lines
-
-
 def _rows(lines: Lines, outcomes: Sequence[Outcome]) -> Iterator[dict[str, Any]]:
     """Yield one record for each pair, or without pairs for each reply, those of A first."""
-    a, b = lines.sides
-    for mine, other in zip(lines.pairs.a, lines.pairs.b, strict=True):
-        line = b[other[0]]
-        scores = {
-            outcome.name: (mean_of(outcome.filled.a, mine), mean_of(outcome.filled.b, other)) for outcome in outcomes
-        }
+    (a, b), by = lines.sides, bool(lines.by)
+    for n, (first, second) in enumerate(zip(*lines.places, strict=True) if lines.pairs.paired else ()):
+        line = b[second[0]]
+        scores = [
+            {each.name: mean_of(each.values[which], places) for each in outcomes}
+            for which, places in enumerate((first, second))
+        ]
         yield {
             "id": line.id or line.where,
             "context": list(line.context),
-            **({"group": lines.values[0][mine[0]]} if lines.by else {}),
-            "a": [a[place].response for place in mine],
-            "b": [b[place].response for place in other],
-            "scores_a": {name: plain(first) for name, (first, _) in scores.items()},
-            "scores_b": {name: plain(second) for name, (_, second) in scores.items()},
-            "difference": {name: plain(second - first) for name, (first, second) in scores.items()},
+            **({"group": lines.kinds[0][n]} if by else {}),
+            "a": [a[place].response for place in first],
+            "b": [b[place].response for place in second],
+            "scores_a": plain(scores[0]),
+            "scores_b": plain(scores[1]),
+            "difference": plain({name: scores[1][name] - scores[0][name] for name in scores[0]}),
         }
     for which, side in enumerate(lines.sides if not lines.pairs.paired else ()):
         for place, line in enumerate(side):
             yield {
-                "side": "AB"[which],
+                "side": SIDES[which],
                 "id": line.id or line.where,
                 "conversation": lines.conversations[which][place],
-                **({"group": lines.values[which][place]} if lines.by else {}),
+                **({"group": lines.values[which][place]} if by else {}),
                 "context": list(line.context),
                 "response": line.response,
-                "scores": {
-                    outcome.name: plain(float((outcome.filled.a, outcome.filled.b)[which][place]))
-                    for outcome in outcomes
-                },
+                "scores": plain({each.name: float(each.values[which][place]) for each in outcomes}),
             }

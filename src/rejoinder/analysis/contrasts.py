@@ -19,8 +19,7 @@ from rejoinder.stats.ranking import rank_clusters
 from rejoinder.stats.resamples import FloatArray, IntArray
 from rejoinder.stats.splits import items_needed, pilot_of_correlations
 
-# p is at least 1 over the number of swaps, and Holm multiplies it by the number of pairs: with few swaps no difference
-# among many scorers could ever be significant.
+# with few swaps no difference among many scorers could ever be significant: p is at least 1 over their number
 SWAPS_FOR_EACH_PAIR = 50
 RANKED_BY: tuple[Literal["pearson", "spearman"], ...] = ("pearson", "spearman")
 _DIFFERENCES = [f"difference of {statistic}" for statistic in RANKED_BY]
@@ -32,7 +31,7 @@ def ranking(scored: ScoredSet) -> dict[str, float]:
 
     Over all lines of a pool a scorer could lead by telling the data sets apart, which is no skill.
     """
-    values = {name: _mean(scored.draws("pearson", name, scored.rows(name), inside=True))[0] for name in scored.compared}
+    values = {name: _mean(scored.draws_in_sets("pearson", name, scored.rows(name)))[0] for name in scored.compared}
     known = {name: float(value) for name, value in values.items() if np.isfinite(value)}
     return dict(sorted(known.items(), key=lambda item: -item[1]))
 
@@ -73,16 +72,13 @@ def ahead(estimates: Sequence[Estimate], first: str, second: str) -> bool:
 def rank_groups(estimates: list[Estimate], scored: ScoredSet) -> list[Estimate]:
     """Add the rank group of each compared scorer; a new one begins where all above are ahead of all below."""
     values = ranking(scored)
-    differences = [row for row in pick(estimates, scorer=values, versus=values) if row.statistic != "williams"]
+    differences = pick(estimates, scorer=values, versus=values, statistic=_DIFFERENCES)
     p = np.array([[0.0 if ahead(differences, first, second) else 1.0 for second in values] for first in values])
     groups = rank_clusters(np.array(list(values.values())), p.reshape(len(values), len(values))).tolist()
-    about = {"statistic": "rank group", "method": "a new group: all above are significantly ahead of all below"}
-    return [
-        *estimates,
-        *(
-            Estimate(**scored.about(name, scored.rows(name), value=float(group), **about))
-            for name, group in zip(values, groups, strict=True)
-        ),
+    method = "a new group: all above are significantly ahead of all below"
+    return estimates + [
+        scored.row(name, scored.rows(name), "rank group", value=float(group), method=method)
+        for name, group in zip(values, groups, strict=True)
     ]
 
 
@@ -119,34 +115,24 @@ def _differences(
     swaps: int,
 ) -> list[Estimate]:
     """Return the differences of one correlation for pairs over the same lines; p not yet adjusted."""
-    rated, seed = scored.rated, scored.sampling.generator(scored.name, "contrasts")
+    rated, rng = scored.rated, scored.sampling.generator(scored.name, "contrasts")
     table = np.stack([scored.scores[name][rows] for name in names], axis=1)
-    tested = paired_permutations(
-        statistic,
-        table,
-        rated.ratings[rows],
-        rated.sets[rows],
-        rated.contexts[rows],
-        seed,
-        swaps,
-    )
-    draws = {name: scored.draws(statistic, name, rows, inside=True) for name in names}
+    ratings, contexts = rated.ratings[rows], rated.contexts[rows]
+    tested = paired_permutations(statistic, table, ratings, rated.sets[rows], contexts, rng, swaps)
+    draws = {name: scored.draws_in_sets(statistic, name, rows) for name in names}
     estimates = []
     for first, second in pairs:
         test = tested[names.index(first), names.index(second)]
         about: dict[str, Any] = {"versus": second, "statistic": f"difference of {statistic}"}
         if not test.known:
-            reason = f"{len(rows)} lines have both scores, and no correlation"
-            estimates.append(Estimate(**scored.about(first, rows, reason=reason, **about)))
+            estimates.append(scored.row(first, rows, reason=_no_correlation(rows), **about))
             continue
-        drawn = _mean(draws[first] - draws[second])
-        needed = None
         if statistic == "pearson" and _is_one_set(scored, rows):
             x, y = (scored.scores[name][rows] for name in (first, second))
-            needed = items_needed(pilot_of_correlations(x, y, rated.ratings[rows], rated.contexts[rows]))
-        about |= {"value": test.value, "p": test.p if scored.sampling.resamples else NAN, "needed": needed}
+            about["needed"] = items_needed(pilot_of_correlations(x, y, ratings, contexts))
+        about |= {"value": test.value, "p": test.p if scored.sampling.resamples else NAN}
         method = f"p: {swaps} swaps of the two scorers in random contexts, by Holm"
-        estimates.append(scored.estimate(drawn, first, rows, method, **about))
+        estimates.append(scored.estimate(_mean(draws[first] - draws[second]), first, rows, method, **about))
     return estimates
 
 
@@ -154,10 +140,15 @@ def _williams(scored: ScoredSet, pair: Pair, rows: IntArray) -> Estimate:
     """Return the difference of Pearson with the p of Williams' test, which takes lines as independent."""
     x, y, ratings = scored.scores[pair[0]][rows], scored.scores[pair[1]][rows], scored.rated.ratings[rows]
     first, second, between = (pearson(a, b).value for a, b in ((x, ratings), (y, ratings), (x, y)))
-    about = {"versus": pair[1], "statistic": "williams", "method": "Williams' test, takes lines as independent"}
-    p = williams(first, second, between, len(rows))
-    reason = "" if np.isfinite(first - second) else f"{len(rows)} lines have both scores, and no correlation"
-    return Estimate(**scored.about(pair[0], rows, value=first - second, p=p, reason=reason, **about))
+    p, value = williams(first, second, between, len(rows)), first - second
+    reason = "" if np.isfinite(value) else _no_correlation(rows)
+    method = "Williams' test, takes lines as independent"
+    return scored.row(pair[0], rows, "williams", versus=pair[1], value=value, p=p, reason=reason, method=method)
+
+
+def _no_correlation(rows: IntArray) -> str:
+    """Return why two scorers have no difference on these lines."""
+    return f"{len(rows)} lines have both scores, and no correlation"
 
 
 def _is_one_set(scored: ScoredSet, rows: IntArray) -> bool:

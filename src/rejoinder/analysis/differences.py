@@ -1,6 +1,6 @@
 """How far two systems differ by one scorer: over pairs of replies, or over independent samples of conversations.
 
-Shapes: N replies of a side, or N pairs, of which each side has a score.
+Shapes: N replies of a side, or N pairs, of which each side has a score. Whatever is "by side" has A first, then B.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.analysis.pairing import Pairing, Places
-from rejoinder.analysis.worst import Filled, in_proportion, with_the_worst
+from rejoinder.analysis.worst import in_proportion, with_the_worst
 from rejoinder.data.clusters import Clusters, sorted_clusters
 from rejoinder.data.rated_lines import numbered
 from rejoinder.estimates import NAN, Estimate, estimate_of
 from rejoinder.example import Example
+from rejoinder.report.written import pluralize
 from rejoinder.scorer import Card, FloatArray, Scorer, Scores
 from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.stats.correlation import ROUNDING
@@ -35,51 +36,38 @@ FEWEST_OF_A_KIND = 5
 FARTHEST = 1_000_000
 """The largest forecast."""
 SIDES = ("A", "B")
-Both = tuple[Sequence[Example], Sequence[Example]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
-    """The lines of two systems, and what is compared of them: pairs, or single replies.
+    """The lines of two systems, and what is compared of them: pairs, or single replies. Lists are by side."""
 
-    Attributes:
-        sides: the lines of A and of B.
-        pairs: which belong together.
-        by: a column, or "".
-        places: by side, the positions of the lines of each pair; without pairs each line by itself.
-        values: by side, the value of the column of each line, as text; "" without a column.
-        kinds: by side, [N] that of each pair or reply.
-        conversations: by side, the name of each line's conversation.
-        clusters: by side, [N] what is resampled as a whole: the contexts of pairs, else the conversations.
-        note: what to know of the clusters, or "".
-    """
-
-    sides: Both
+    sides: Sequence[Sequence[Example]]
     pairs: Pairing
-    by: str
-    places: tuple[Places, Places]
-    values: tuple[Sequence[str], Sequence[str]]
-    kinds: tuple[NDArray[np.object_], NDArray[np.object_]]
-    conversations: tuple[Sequence[str], Sequence[str]]
-    clusters: tuple[IntArray, IntArray]
-    note: str
+    by: str  # a column, or ""
+    values: Sequence[Sequence[str]]  # of the column, of each line; "" without a column
+    places: Sequence[Places]  # the positions of the lines of each pair; without pairs each line by itself
+    kinds: Sequence[NDArray[np.object_]]  # [N] the value of the column of each pair or reply
+    conversations: Sequence[Sequence[str]]  # the name of each line's conversation
+    clusters: Sequence[IntArray]  # [N] what is resampled as a whole: the contexts of pairs, else the conversations
+    note: str  # what to know of the clusters, or ""
 
     @classmethod
-    def of(cls, sides: Both, pairs: Pairing, by: str, values: tuple[Sequence[str], Sequence[str]]) -> Lines:
+    def of(cls, sides: Sequence[Sequence[Example]], pairs: Pairing, by: str, values: Sequence[Sequence[str]]) -> Lines:
         """Return the lines with their clusters."""
-        a, b = sides
-        names = conversations_of(a), conversations_of(b)
+        names = [conversations_of(side) for side in sides]
         if pairs.paired:
-            first = [places[0] for places in pairs.a]
-            tied = _clusters_of_pairs([a[place] for place in first], [names[0][place] for place in first])
-            kinds = np.array([values[0][place] for place in first], dtype=object)
-            both = (tied.numbers, tied.numbers)
-            return cls(sides, pairs, by, (pairs.a, pairs.b), values, (kinds, kinds), names, both, tied.note)
-        single = [[n] for n in range(len(a))], [[n] for n in range(len(b))]
-        each = np.array(values[0], dtype=object), np.array(values[1], dtype=object)
-        of_a, of_b = _clusters_of_replies(a, names[0]), _clusters_of_replies(b, names[1])
-        note = " ".join(dict.fromkeys(filter(None, (of_a.note, of_b.note))))
-        return cls(sides, pairs, by, single, values, each, names, (of_a.numbers, of_b.numbers), note)
+            places: list[Places] = [pairs.a, pairs.b]
+            first = [of_pair[0] for of_pair in pairs.a]
+            kinds = [np.array([values[0][place] for place in first], dtype=object)] * 2
+            of_a = [sides[0][place] for place in first]
+            tied = [_clusters(of_a, [names[0][place] for place in first], paired=True)] * 2
+        else:
+            places = [[[place] for place in range(len(side))] for side in sides]
+            kinds = [np.array(of_side, dtype=object) for of_side in values]
+            tied = [_clusters(*of_side, paired=False) for of_side in zip(sides, names, strict=True)]
+        note = " ".join(dict.fromkeys(clusters.note for clusters in tied if clusters.note))
+        return cls(sides, pairs, by, values, places, kinds, names, [clusters.numbers for clusters in tied], note)
 
     @property
     def unit(self) -> str:
@@ -94,31 +82,21 @@ class Lines:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """One scorer's scores of two systems, and the estimates from them.
-
-    Attributes:
-        name: of the scorer.
-        card: its card.
-        scores: of A and of B.
-        filled: the same, with the worst score for empty replies.
-        estimates: over all lines, then for each value of the column; without verdicts.
-        outside: why the scorer cannot judge the replies: by value of the column, and under "" for all lines.
-        spared: empty replies, or pairs with one, that do not count (see `in_proportion`).
-        left_out: values of the column with too few conversations on a side.
-    """
+    """One scorer's scores of two systems, and the estimates from them. Lists are by side."""
 
     name: str
     card: Card
-    scores: tuple[Scores, Scores]
-    filled: Filled
-    estimates: tuple[Estimate, ...]
-    outside: Mapping[str, str]
-    spared: int
-    left_out: tuple[str, ...]
+    scores: Sequence[Scores]
+    values: Sequence[FloatArray]  # the scores, with the worst one for empty replies
+    empty: Sequence[BoolArray]  # where the worst score was filled in
+    worst: float  # that score; NaN if it was filled in nowhere
+    estimates: tuple[Estimate, ...]  # over all lines, then for each value of the column; without verdicts
+    outside: Mapping[str, str]  # why it cannot judge the replies, by value of the column, and under "" for all lines
+    spared: int  # empty replies, or pairs with one, that do not count (see `in_proportion`)
+    left_out: tuple[str, ...]  # values of the column with too few conversations on a side
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Side:
+class _Side(NamedTuple):
     """The N scored replies of one side: scores, clusters, values of the column, and which are empty."""
 
     scores: FloatArray
@@ -141,33 +119,30 @@ class _Side:
         return float(self.scores.mean()) if len(self.scores) else NAN
 
 
-def measure(name: str, scorer: Scorer, lines: Lines, scores: tuple[Scores, Scores], sampling: Sampling) -> Outcome:
+def measure(name: str, scorer: Scorer, lines: Lines, scores: Sequence[Scores], sampling: Sampling) -> Outcome:
     """Return the estimates of one scorer, from the scores of both systems."""
-    card = scorer.card
-    filled = with_the_worst(card, *lines.sides, scores)
-    a, b, spared = _sides(lines, filled)
-    rare: tuple[str, ...] = ()
-    if not lines.pairs.paired:
-        rare = _too_rare(a, b)
-        a, b = (side.at(~np.isin(side.kinds, rare)) for side in (a, b))
+    card, paired = scorer.card, lines.pairs.paired
+    values, empty, worst = with_the_worst(card, list(zip(lines.sides, scores, strict=True)))
+    sides, spared = _sides(lines, values, empty)
+    rare = () if paired else _too_rare(sides)
+    a, b = (side.at(~np.isin(side.kinds, rare)) for side in sides)
     sign = -1 if card.higher_is_better is False else 1
-    given = len(lines.places[0]) if lines.pairs.paired else sum(map(len, lines.places))
-    whole = _measured(lines, a, b, sign, sampling)
-    n = whole[0].n
-    reason = whole[0].reason if whole[0].known else _why_none(lines, scores, rare)
-    whole = [replace(whole[0], reason=reason, unscored=given - n), *whole[1:]]
+    gap, *rest = _measured(lines, a, b, sign, sampling)
+    given = len(lines.places[0]) if paired else sum(map(len, lines.places))
+    gap = replace(gap, reason=gap.reason if gap.known else _why_none(lines, scores, rare), unscored=given - gap.n)
     names = sorted({*a.kinds, *b.kinds}) if lines.by else []
     strata = [
         estimate_of(estimate, by=lines.by, group=kind)
-        for kind in (names if lines.pairs.paired or len(names) > 1 else [])
+        for kind in (names if paired or len(names) > 1 else [])
         for estimate in _measured(lines, a.at(a.kinds == kind), b.at(b.kinds == kind), sign, sampling)
     ]
-    labelled = tuple(replace(estimate, scorer=name) for estimate in (*whole, *strata))
-    return Outcome(name, card, scores, filled, labelled, _outside(name, scorer, lines, scores, names), spared, rare)
+    estimates = tuple(replace(estimate, scorer=name) for estimate in (gap, *rest, *strata))
+    outside = _outside(name, scorer, lines, scores, names)
+    return Outcome(name, card, scores, values, empty, worst, estimates, outside, spared, rare)
 
 
 def _outside(
-    name: str, scorer: Scorer, lines: Lines, scores: tuple[Scores, Scores], values: Sequence[str]
+    name: str, scorer: Scorer, lines: Lines, scores: Sequence[Scores], values: Sequence[str]
 ) -> dict[str, str]:
     """Return why a scorer cannot judge the replies of a side: of all lines, or with a value of the column."""
 
@@ -186,14 +161,11 @@ def _outside(
 def conversations_of(side: Sequence[Example]) -> list[str]:
     """Return the name of the conversation of each line; a whole conversation without a `dialogue_id` is its own."""
     names = []
-    for place, example in enumerate(side):
-        dialogue = example.extra.get("dialogue_id")
-        if dialogue is not None:
-            names.append(f"{example.dataset}/{dialogue}" if example.dataset else str(dialogue))
-        elif example.is_dialogue:
-            names.append(f"line {place}")
-        else:
-            names.append(json.dumps(example.context_key, ensure_ascii=False))
+    for place, line in enumerate(side):
+        name = f"line {place}" if line.is_dialogue else json.dumps(line.context_key, ensure_ascii=False)
+        if (dialogue := line.extra.get("dialogue_id")) is not None:
+            name = f"{line.dataset}/{dialogue}" if line.dataset else str(dialogue)
+        names.append(name)
     return names
 
 
@@ -202,75 +174,69 @@ def mean_of(values: FloatArray, places: Sequence[int]) -> float:
     return float(values[list(places)].mean())
 
 
-def _clusters_of_pairs(lines: Sequence[Example], names: Sequence[str]) -> Clusters:
-    """Return the clusters of pairs by their lines of A; a whole conversation is one by its name."""
-    tied = sorted_clusters(lines)
-    if not any(line.is_dialogue for line in lines):
-        return tied
-    others = [("", f"{number:09}") for number in tied.numbers.tolist()]
-    keys = [(name,) if line.is_dialogue else other for line, name, other in zip(lines, names, others, strict=True)]
-    return tied._replace(numbers=numbered(keys))
+def _clusters(lines: Sequence[Example], names: Sequence[str], *, paired: bool) -> Clusters:
+    """Return the clusters of pairs by their lines of A, or the conversations of replies; `names` are conversations.
 
-
-def _clusters_of_replies(lines: Sequence[Example], names: Sequence[str]) -> Clusters:
-    """Return the conversations of lines by their names, else the clusters that they are in."""
+    A whole conversation is a cluster by its name, as is every conversation of replies that an id names.
+    """
     keys = [(name,) for name in names]
-    if any(line.is_dialogue or line.extra.get("dialogue_id") is not None for line in lines):
-        return Clusters(numbered(keys), "")
-    return sorted_clusters(lines, keys)
+    whole = any(line.is_dialogue for line in lines)
+    if not paired:
+        named = whole or any(line.extra.get("dialogue_id") is not None for line in lines)
+        return Clusters(numbered(keys), "") if named else sorted_clusters(lines, keys)
+    tied = sorted_clusters(lines)
+    others = [("", f"{number:09}") for number in tied.numbers.tolist()]
+    mixed = [key if line.is_dialogue else other for line, key, other in zip(lines, keys, others, strict=True)]
+    return tied._replace(numbers=numbered(mixed)) if whole else tied
 
 
-def _sides(lines: Lines, filled: Filled) -> tuple[_Side, _Side, int]:
+def _sides(lines: Lines, values: Sequence[FloatArray], empty: Sequence[BoolArray]) -> tuple[list[_Side], int]:
     """Return both sides of what has its scores, and how many empty replies do not count."""
     sides, silences = [], []
-    for which, (values, empty) in enumerate(((filled.a, filled.empty_a), (filled.b, filled.empty_b))):
-        places = lines.places[which]
-        unanswered = np.array([example.unanswered for example in lines.sides[which]], dtype=bool)
-        silent = empty | (unanswered & ~np.isfinite(values))
-        means = np.array([mean_of(values, of_pair) for of_pair in places])
-        lost, quiet = (np.array([bool(flags[of_pair].all()) for of_pair in places]) for flags in (empty, silent))
+    for which, places in enumerate(lines.places):
+        unanswered = np.array([line.unanswered for line in lines.sides[which]], dtype=bool)
+        silent = empty[which] | (unanswered & ~np.isfinite(values[which]))
+        means = np.array([mean_of(values[which], of_pair) for of_pair in places])
+        lost, quiet = (np.array([bool(rows[of_pair].all()) for of_pair in places]) for rows in (empty[which], silent))
         sides.append(_Side(means, lines.clusters[which], lines.kinds[which], lost))
         silences.append(quiet.astype(np.int64))
     usable = [np.isfinite(side.scores) for side in sides]
     if lines.pairs.paired:
-        both = usable[0] & usable[1]
-        usable, silences = [both, both], [silences[0] + 2 * silences[1]] * 2
-    counted = [in_proportion(*facts) for facts in zip(usable, silences, (side.kinds for side in sides), strict=True)]
+        usable, silences = [usable[0] & usable[1]] * 2, [silences[0] + 2 * silences[1]] * 2
+    counted = [in_proportion(*facts) for facts in zip(usable, silences, lines.kinds, strict=True)]
     spared = [int((known & ~kept).sum()) for known, kept in zip(usable, counted, strict=True)]
-    first, second = (side.at(kept) for side, kept in zip(sides, counted, strict=True))
-    return first, second, spared[0] if lines.pairs.paired else sum(spared)
+    sides = [side.at(kept) for side, kept in zip(sides, counted, strict=True)]
+    return sides, spared[0] if lines.pairs.paired else sum(spared)
 
 
-def _too_rare(a: _Side, b: _Side) -> tuple[str, ...]:
+def _too_rare(sides: Sequence[_Side]) -> tuple[str, ...]:
     """Return the values of the column with too few conversations on a side; none if all lines have one value."""
-    names = sorted({*a.kinds, *b.kinds})
-    if len(names) < 2:
-        return ()
-    fewest = (min(len(np.unique(side.clusters[side.kinds == name])) for side in (a, b)) for name in names)
-    return tuple(name for name, count in zip(names, fewest, strict=True) if count < FEWEST_OF_A_KIND)
+    names = sorted({kind for side in sides for kind in side.kinds})
+    fewest = {name: min(len(np.unique(side.clusters[side.kinds == name])) for side in sides) for name in names}
+    return tuple(name for name in names if len(names) > 1 and fewest[name] < FEWEST_OF_A_KIND)
 
 
 def _measured(lines: Lines, a: _Side, b: _Side, sign: int, sampling: Sampling) -> list[Estimate]:
     """Return difference, rates of wins, losses and ties, and means; no label names the scorer or the column yet."""
+    paired, means = lines.pairs.paired, (a.mean, b.mean)
     if not a.groups or not b.groups:
-        n = 0 if lines.pairs.paired else len(a.scores) + len(b.scores)
-        gap, win, tie, means = Estimate(n=n, contexts=a.groups + b.groups), Estimate(), NAN, (a.mean, b.mean)
-    elif lines.pairs.paired:
+        n = 0 if paired else len(a.scores) + len(b.scores)
+        gap, win, tie = Estimate(n=n, contexts=a.groups + b.groups), Estimate(), NAN
+    elif paired:
         gap, win, tie = _paired(a, b, sign, sampling)
-        means = a.mean, b.mean
     else:
         gap, win, tie, means = _independent(a, b, sign, sampling)
-    drawn = gap.has_interval
-    gap = replace(
-        gap, statistic="difference", seed=sampling.seed if drawn else None, method=_method(lines, sampling, drawn=drawn)
-    )
+    gap = replace(gap, needed=None if (gap.needed or 0) > FARTHEST else gap.needed)
+    seed = sampling.seed if gap.has_interval else None
     about: dict[str, Any] = {"system": "B", "versus": "A", "n": gap.n, "contexts": gap.contexts}
-    rates = f"share of {'pairs' if lines.pairs.paired else 'pairs of a reply of A and one of B'}; a tie counts half"
-    wins = estimate_of(win, **about, statistic="win rate", method=f"{rates}; Wilson interval over {lines.cluster}s")
+    share = f"share of {'pairs' if paired else 'pairs of a reply of A and one of B'}"
+    method = f"{share}; a tie counts half; Wilson interval over {lines.cluster}s"
+    wins = estimate_of(win, **about, statistic="win rate", method=method)
     losses = replace(wins, statistic="loss rate", value=1 - wins.value, low=1 - wins.high, high=1 - wins.low)
-    ties = Estimate(**about, statistic="tie rate", value=tie, method=f"{rates.partition(';')[0]}; no interval")
+    ties = Estimate(**about, statistic="tie rate", value=tie, method=f"{share}; no interval")
+    method = _method(lines, sampling, drawn=gap.has_interval)
     return [
-        replace(gap, system="B", versus="A"),
+        replace(gap, system="B", versus="A", statistic="difference", seed=seed, method=method),
         *(rate for rate in (wins, losses, ties) if rate.known),
         *(
             Estimate(statistic="mean score", system=system, value=mean, n=len(side.scores), contexts=side.groups)
@@ -284,15 +250,14 @@ def _paired(a: _Side, b: _Side, sign: int, sampling: Sampling) -> tuple[Estimate
     apart = b.scores - a.scores
     # An empty reply loses even if its score is that of the other: the worst.
     ahead = np.where(apart == 0, a.empty.astype(int) - b.empty.astype(int), sign * np.sign(apart))
-    win = estimate_of(share_of_clusters((1 + ahead) / 2, a.clusters))
+    win, tie = share_of_clusters((1 + ahead) / 2, a.clusters), float((ahead == 0).mean())
     gap = Estimate(value=float(apart.mean()), n=len(apart), contexts=a.groups)
-    tie = float((ahead == 0).mean())
     if a.groups < FEWEST:
         return replace(gap, reason=_too_few(a.groups, "context")), win, tie
     scale = float(np.abs(apart).max()) or 1.0  # before the flips, whose tolerance is absolute
     rng, times = sampling.generator([a.groups], "comparison"), sampling.resamples
     (mean,) = cluster_means(apart[None] / scale, a.clusters, np.zeros(1), times, rng, flips=times)
-    needed = _forecast(pilot_of_means(b.scores, a.scores, a.clusters))
+    needed = items_needed(pilot_of_means(b.scores, a.scores, a.clusters))
     return replace(gap, low=scale * mean.low, high=scale * mean.high, p=mean.p, needed=needed), win, tie
 
 
@@ -305,54 +270,42 @@ def _independent(
     system that got more of the easy ones gains nothing.
     """
     strata = renumbered(np.concatenate([a.kinds, b.kinds]))
-    samples = Samples(
-        np.concatenate([a.scores, b.scores]),
-        np.arange(len(strata)) >= len(a.scores),
-        np.concatenate([a.clusters, a.groups + b.clusters]),
-        strata,
-        np.bincount(strata) / len(strata),
-    )
+    values, second = np.concatenate([a.scores, b.scores]), np.arange(len(strata)) >= len(a.scores)
+    clusters = np.concatenate([a.clusters, a.groups + b.clusters])
+    samples = Samples(values, second, clusters, strata, np.bincount(strata) / len(strata))
     groups = a.groups, b.groups
     gap = difference(samples, sampling.generator(groups, "comparison"), sampling.resamples)
-    better = replace(samples, values=np.where(np.concatenate([a.empty, b.empty]), -np.inf, sign * samples.values))
-    ranks = np.unique(better.values, return_inverse=True)[1].astype(np.float64)
-    up, down = (win_rate(replace(samples, values=ranks + step * samples.second)).value for step in (0.5, -0.5))
-    n, scale = len(strata), float(np.abs(samples.values).max()) or 1.0
+    better = np.where(np.concatenate([a.empty, b.empty]), -np.inf, sign * values)
+    ranks = np.unique(better, return_inverse=True)[1].astype(np.float64)
+    up, down = (win_rate(replace(samples, values=ranks + step * second)).value for step in (0.5, -0.5))
+    n, scale = len(strata), float(np.abs(values).max()) or 1.0
     known = not gap.estimate.reason and min(abs(gap.estimate.value), gap.error) >= ROUNDING * scale
-    needed = _forecast(Pilot(gap.estimate.value, gap.error * sqrt(n), n)) if known else None
+    needed = items_needed(Pilot(gap.estimate.value, gap.error * sqrt(n), n)) if known else None
     reason = _too_few(min(groups), "conversation", " on a side") if gap.estimate.reason else ""
-    estimate = estimate_of(gap.estimate, n=n, contexts=sum(groups), needed=needed, reason=reason)
-    return estimate, estimate_of(win_rate(better)), up - down, (gap.first, gap.second)
-
-
-def _forecast(pilot: Pilot) -> int | None:
-    """Return how many items would confirm the pilot's difference; None if it is too many to collect."""
-    count = items_needed(pilot)
-    return None if count is None or count > FARTHEST else count
+    estimate = replace(gap.estimate, n=n, contexts=sum(groups), needed=needed, reason=reason)
+    return estimate, win_rate(replace(samples, values=better)), up - down, (gap.first, gap.second)
 
 
 def _too_few(groups: int, unit: str, where: str = "") -> str:
     """Return why there is no test."""
-    return f"{groups} {unit}{'' if groups == 1 else 's'}{where}; three or more are needed"
+    return f"{pluralize(groups, unit)}{where}; three or more are needed"
 
 
-def _why_none(lines: Lines, scores: tuple[Scores, Scores], rare: Sequence[str]) -> str:
+def _why_none(lines: Lines, scores: Sequence[Scores], rare: Sequence[str]) -> str:
     """Return why there is nothing to compare."""
     if rare and all(side.scored.any() for side in scores):
         return "no value of the column has five conversations on both sides"
     reasons = Counter(reason for side in scores for reason in side.reasons.values()).most_common(1)
-    why = reasons[0][0] if reasons else "no reason given"
-    if lines.pairs.paired:
-        return f"none of {len(lines.places[0])} pairs has two scores; most often: {why}"
-    return f"a side has no score; most often: {why}"
+    what = f"none of {len(lines.places[0])} pairs has two scores" if lines.pairs.paired else "a side has no score"
+    return f"{what}; most often: {reasons[0][0] if reasons else 'no reason given'}"
 
 
 def _method(lines: Lines, sampling: Sampling, *, drawn: bool) -> str:
     """Return how difference, interval and p were computed."""
     what, tested = "mean of paired differences", "A and B exchanged in random contexts"
     if not lines.pairs.paired:
-        what, tested = "difference of means", "conversations dealt to A and B"
-        what += f", values of {lines.by} weighted by their share of replies" if lines.by else ""
+        weighted = f", values of {lines.by} weighted by their share of replies" if lines.by else ""
+        what, tested = f"difference of means{weighted}", "conversations dealt to A and B"
     count = sampling.resamples
     interval = f"95% expanded percentile interval, {count} resamples of {lines.cluster}s"
     return f"{what}; {interval}; p: {count} permutations, {tested}" if drawn else f"{what}; no interval"

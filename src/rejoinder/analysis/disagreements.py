@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from rejoinder.analysis.scored import ScoredSet
 from rejoinder.data.scales import Scale
 from rejoinder.estimates import Estimate
+from rejoinder.example import Example
 from rejoinder.report.layout import Case
 from rejoinder.report.written import percent
-from rejoinder.stats.resamples import FloatArray
+from rejoinder.stats.resamples import FloatArray, IntArray
 
 CASES = 2
 """Cases of a scorer in each direction."""
@@ -36,21 +39,20 @@ def mistakes(scored: ScoredSet) -> list[Estimate]:
     Bad is the lowest quarter of the scale of the ratings, good the highest. `n` counts the replies that were rated so.
     """
     estimates = []
+    (low, high), method = _scale(scored), "count, on the scale of the ratings"
+    quarter = (high - low) / 4
     for name in scored.compared:
         rows = _usable(scored, name)
         if not len(rows):
             continue
-        ratings, (low, high) = scored.rated.ratings[rows], _scale(scored)
+        ratings = scored.rated.ratings[rows]
         scores = on_rating_scale(scored.scores[name][rows], ratings, (low, high))
-        quarter = (high - low) / 4
-        bad, good = ratings <= low + quarter, ratings >= high - quarter
-        opposite = {
-            BAD_AS_GOOD: (bad, scores >= high - quarter),
-            GOOD_AS_BAD: (good, scores <= low + quarter),
-        }
+        rated_bad, scored_bad = (values <= low + quarter for values in (ratings, scores))
+        rated_good, scored_good = (values >= high - quarter for values in (ratings, scores))
+        opposite = {BAD_AS_GOOD: (rated_bad, scored_good), GOOD_AS_BAD: (rated_good, scored_bad)}
         for statistic, (rated, scored_so) in opposite.items():
-            about = scored.about(name, rows, n=int(rated.sum()), seed=None, method="count, on the scale of the ratings")
-            estimates.append(Estimate(**about, statistic=statistic, value=float((rated & scored_so).sum())))
+            value, n = float((rated & scored_so).sum()), int(rated.sum())
+            estimates.append(scored.row(name, rows, statistic, value=value, n=n, seed=None, method=method))
     return estimates
 
 
@@ -61,37 +63,38 @@ def disagreements(scored: ScoredSet) -> list[Case]:
 
     Source: Liu et al. (2016), figure 2.
     """
-    return [case for name in scored.compared for case in _cases(scored, name)]
-
-
-def _cases(scored: ScoredSet, scorer: str) -> list[Case]:
-    """Return the cases of one scorer."""
-    rows = _usable(scored, scorer)
-    if not len(rows):
-        return []
-    ratings, scores = scored.rated.ratings[rows], scored.scores[scorer][rows]
-    differences = on_rating_scale(scores, ratings, _scale(scored)) - ratings
-    order = np.argsort(differences, kind="stable")
     cases = []
-    for place in (*order[: -CASES - 1 : -1].tolist(), *order[:CASES].tolist()):
-        example = scored.rated.examples[rows[place]]
-        numbers = (float(array[place]) for array in (ratings, scores, differences, _ranks(ratings), _ranks(scores)))
-        rating, score, difference, rating_rank, score_rank = numbers
-        several = f" (first of {len(example.references)})" if len(example.references) > 1 else ""
-        facts = (
-            f"rated {rating:.2f} (above {percent(rating_rank)} of the lines), score {score:.3f} (above "
-            f"{percent(score_rank)}). {', '.join(filter(None, [example.id, example.system]))}"
-        )
-        why = f"scored far {'above' if difference > 0 else 'below'} the raters"
-        replies = [("Response", example.response), *((f"Reference{several}", text) for text in example.references[:1])]
-        values = {name: getattr(example, name) for name in ("id", "system", "context", "response", "references")}
-        values |= {"dataset": scored.name, "scorer": scorer, "rating": rating, "score": score}
-        values |= {"difference": difference, "rating_rank": rating_rank, "score_rank": score_rank}
-        cases.append(Case(why, facts, example.context, replies, group=scorer, values=values))
+    for scorer in scored.compared:
+        rows = _usable(scored, scorer)
+        if not len(rows):
+            continue
+        ratings, scores = scored.rated.ratings[rows], scored.scores[scorer][rows]
+        differences = on_rating_scale(scores, ratings, _scale(scored)) - ratings
+        numbers = {"rating": ratings, "score": scores, "difference": differences}
+        numbers |= {"rating_rank": _ranks(ratings), "score_rank": _ranks(scores)}
+        order = np.argsort(differences, kind="stable")
+        for place in (*order[: -CASES - 1 : -1].tolist(), *order[:CASES].tolist()):
+            of_line = {name: float(values[place]) for name, values in numbers.items()}
+            cases.append(_case(scored, scorer, scored.rated.examples[rows[place]], of_line))
     return cases
 
 
-def _usable(scored: ScoredSet, name: str) -> np.ndarray:
+def _case(scored: ScoredSet, scorer: str, example: Example, numbers: Mapping[str, float]) -> Case:
+    """Return a line with its numbers."""
+    several = f" (first of {len(example.references)})" if len(example.references) > 1 else ""
+    facts = (
+        f"rated {numbers['rating']:.2f} (above {percent(numbers['rating_rank'])} of the lines), score "
+        f"{numbers['score']:.3f} (above {percent(numbers['score_rank'])}). "
+        f"{', '.join(filter(None, [example.id, example.system]))}"
+    )
+    why = f"scored far {'above' if numbers['difference'] > 0 else 'below'} the raters"
+    replies = [("Response", example.response), *((f"Reference{several}", text) for text in example.references[:1])]
+    values = {name: getattr(example, name) for name in ("id", "system", "context", "response", "references")}
+    values |= {"dataset": scored.name, "scorer": scorer, **numbers}
+    return Case(why, facts, example.context, replies, group=scorer, values=values)
+
+
+def _usable(scored: ScoredSet, name: str) -> IntArray:
     """Return the scored rows; none for a pool, or unless scores and ratings vary over enough lines."""
     rows = scored.rows(name)
     varied = all(len(np.unique(values[rows])) > 1 for values in (scored.scores[name], scored.rated.ratings))

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rejoinder.analysis.estimate_layout import layout
-from rejoinder.analysis.sample import RatedSample, joined, weights_of
+from rejoinder.analysis.baselines import most_frequent, scorer_facts
+from rejoinder.analysis.sample import ALL, RatedSample, filled, joined, names_of, weights_of
 from rejoinder.analysis.scored import RATERS
 from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.rated import FEWEST_EQUAL, RatedSets, equal_scores, rated_sets, ratings_of
@@ -21,42 +22,33 @@ from rejoinder.data.read import examples_of
 from rejoinder.data.scales import Scale, in_words
 from rejoinder.data.values import is_number
 from rejoinder.errors import DataError, UsageError
-from rejoinder.estimates import NAN, Estimate, decide, estimate_of, pick
+from rejoinder.estimates import NAN, Estimate, decide, estimate_of, one, pick
 from rejoinder.example import OVERALL, Example, Given
+from rejoinder.report.charts import intervals
+from rejoinder.report.layout import Chart, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About, Results
-from rejoinder.report.written import sentences
+from rejoinder.report.tables import Column, pivot
+from rejoinder.report.written import count, interval, p_value, rounded, sentences
 from rejoinder.scorer import Advance, Card, FloatArray, ScorerLike, Scores, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, label_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.scoring.unscored import nothing_scored, unread
-from rejoinder.stats.prediction_powered import (
-    FREEDOM_TO_TUNE,
-    Sample,
-    powered,
-    ratings_needed,
-    sample_of,
-    shared_power,
-    worth,
-)
+from rejoinder.stats import prediction_powered as ppi
 from rejoinder.stats.resamples import BoolArray, IntArray
 
 ALL_PAIRS = 20
 """Systems: with more, only the highest is compared with each."""
-ALL = "all lines"
-"""The group of every line where no line names a system."""
+_SHOWN, _DRAWN = 10, 20  # differences on a terminal, systems in the chart
 _FAR = 4.0  # standard errors: equal chances bring the rated lines so far from the others once in 16,000 samples
 _BY_SCORES = "prediction-powered mean with power tuning (PPI++), Student's t, variance over conversations (CR2)"
 _BY_RATINGS = "mean of the ratings, Student's t, variance over conversations (CR2)"
 
 
 class _System(NamedTuple):
-    """A system: its name, the sample, and the clusters of its rated lines.
+    """A system, its sample, and the clusters of its rated lines."""
 
-    The name is empty if no line names a system. `mean_score` is that of its population.
-    """
-
-    name: str
-    sample: Sample
+    name: str  # "" if no line names one
+    sample: ppi.Sample
     lines: int
     unscored: int
     mean_score: float
@@ -115,54 +107,84 @@ def estimate(
     _require_scored(scores, np.isfinite(ratings), loaded.card.name, unread(sample.lines))
     clusters = sorted_clusters(sample.lines)
     systems = _systems(sample, ratings, scores, loaded.card, clusters.numbers)
-    label = label_of(scorer, loaded)
-    estimates = _estimates(systems, label, plan, scale)
-    means = pick(estimates, statistic="mean rating")
-    facts = {
-        "estimates": estimates,
-        "means": means,
-        "known": [mean for mean in means if mean.known],
-        "scorer": label,
-        "scale": "" if scale is None else in_words(scale),
-        "plan": plan,
+    name = label_of(scorer, loaded)
+    counts = {
         "lines": sum(system.lines for system in systems),
         "ratings": sum(system.sample.n for system in systems),
-        "few": all(mean.n < FREEDOM_TO_TUNE for mean in means),
         "rated": sample.rated,
         "matched": sample.matched,
+        "without_system": sum(not system for system in names_of(sample.lines)),
         "copied": equal_scores(scores.values, ratings),
         "differing": [system.name for system in systems if system.differs],
-        "fitted": next(iter(fitted_on([scorer], [line.dataset for line in sample.lines]).values()), []),
-        "without_system": sum(not name for name in names_of(sample.lines)),
-        "unscored": Counter(scores.reasons.values()),
-        "note": clusters.note,
-        "signature": str(scores.signature),
     }
-    return _results(facts, sets, {"dimension": dimension, "scale": scale, "plan": plan}, loaded.card, scores)
+    fitted = next(iter(fitted_on([scorer], [line.dataset for line in sample.lines]).values()), [])
+    missing = {"unscored": len(scores.reasons), "unscored_reasons": Counter(scores.reasons.values())}
+    facts = {"scorer": name, "plan": plan, "fitted": fitted, "note": clusters.note}
+    facts["few"] = all(system.sample.n < ppi.FREEDOM_TO_TUNE for system in systems)
+    about = About(
+        data=_data(sets),
+        scorers={name: {**scorer_facts(loaded.card.kind, scores), **missing, "fitted_on": fitted}},
+        options={"dimension": dimension, "scale": scale, "plan": plan},
+        counts=counts,
+    )
+    return _results(_estimates(systems, name, plan, scale), about, scores, facts)
+
+
+def _results(estimates: Sequence[Estimate], about: About, scores: Scores, facts: Mapping[str, Any]) -> Results:
+    """Return the results with their sentences and tables."""
+    scale = about.options["scale"]
+    facts = {
+        **about.counts,
+        **facts,
+        "estimates": estimates,
+        "scale": "" if scale is None else in_words(scale),
+        "unscored": Counter(scores.reasons.values()),
+        "signature": str(scores.signature),
+        "fewest_copied": FEWEST_EQUAL,
+    }
+    answer, warnings, made = (
+        sentences("analysis", "estimate", part=part, **facts) for part in ("answer", "warnings", "made")
+    )
+    return Results(
+        command="estimate",
+        estimates=tuple(estimates),
+        answer=answer,
+        warnings=warnings,
+        about=about,
+        layout=_layout(estimates, made, scale, about.counts),
+    )
+
+
+def _data(sets: RatedSets) -> list[dict[str, Any]]:
+    """Return the facts about the data sets."""
+    return [
+        {
+            "dataset": part.name,
+            "rated": len(part),
+            "contexts": part.clusters,
+            "systems": len(part.named_systems),
+            "scale": part.scale,
+        }
+        for part in sets.filled
+    ]
 
 
 def _require_scored(scores: Scores, rated: BoolArray, name: str, columns: Sequence[str]) -> None:
     """Raise `NothingScored` if no line, or no rated line, has a score."""
-    for what, rows in (("lines", np.ones(len(rated), dtype=bool)), ("rated lines", rated)):
+    for what, rows in (("lines", np.ones_like(rated)), ("rated lines", rated)):
         if not scores.scored[rows].any():
-            reasons = Counter(scores.reasons.get(place, "no reason given") for place in np.flatnonzero(rows).tolist())
-            reason = reasons.most_common(1)[0][0]
-            raise nothing_scored(f"{name}: none of {rows.sum():,} {what} has a score ({reason})", columns)
+            reasons = [scores.reasons.get(place, "no reason given") for place in np.flatnonzero(rows).tolist()]
+            why = f"none of {rows.sum():,} {what} has a score ({most_frequent(reasons)})"
+            raise nothing_scored(f"{name}: {why}", columns)
 
 
 def _ratings(lines: Sequence[Example], dimension: str) -> tuple[RatedSets, FloatArray, Scale | None]:
-    """Return the rated sets, the mean ratings [N] on one scale (NaN for lines that are not rated), and the scale.
-
-    Raises:
-        DataError: no line is rated; scales differ and are not known.
-    """
+    """Return the rated sets, the mean ratings [N] on one scale (NaN for lines that are not rated), and the scale."""
     means = ratings_of(lines, dimension)
     if not np.isfinite(means).any():
-        where = "" if dimension == OVERALL else f" in {dimension!r}"
-        raise DataError(
-            f"none of {len(lines):,} lines has a rating{where}",
-            "Give rated lines: --rated FILE. Draw the lines to rate at random, about 50 or more for each system",
-        )
+        problem = f"none of {len(lines):,} lines has a rating{'' if dimension == OVERALL else f' in {dimension!r}'}"
+        remedy = "Give rated lines: --rated FILE. Draw the lines to rate at random, about 50 or more for each system"
+        raise DataError(problem, remedy)
     sets = rated_sets(lines, means, dimension)
     chosen = sets.pool or sets.filled[0]
     ratings = np.full(len(lines), np.nan)
@@ -170,88 +192,57 @@ def _ratings(lines: Sequence[Example], dimension: str) -> tuple[RatedSets, Float
     return sets, ratings, chosen.scale
 
 
-def filled(lines: Sequence[Example], scores: Scores, card: Card) -> FloatArray:
-    """Return scores [N] without gaps: the mean score for a line without one, the worst score for an empty reply.
-
-    The estimate is right whatever these values are, because it assumes nothing about scores.
-    """
-    known = scores.values[scores.scored] if scores.scored.any() else np.zeros(1)
-    values = np.where(scores.scored, scores.values, known.mean())
-    if card.higher_is_better is not None:
-        empty = np.array([line.unanswered for line in lines], dtype=bool)
-        values[empty] = known.min() if card.higher_is_better else known.max()
-    return values
-
-
-def names_of(lines: Sequence[Example]) -> list[str]:
-    """Return the system of each line, "" for a line that names none; `ALL` for each line if no line names one."""
-    named = any(line.system for line in lines)
-    return [line.system or "" if named else ALL for line in lines]
-
-
 def _systems(sample: RatedSample, ratings: FloatArray, scores: Scores, card: Card, contexts: IntArray) -> list[_System]:
     """Return the systems, sorted by name."""
-    names, numbers = np.unique(np.array(names_of(sample.lines), np.str_), return_inverse=True)
-    order = np.argsort(numbers, kind="stable")
-    rows_of = np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
+    names = np.array(names_of(sample.lines), np.str_)
     values, weights, systems = filled(sample.lines, scores, card), weights_of(sample.lines), []
-    for name, rows in zip(names.tolist(), rows_of, strict=True):
-        if not name:
-            continue
+    for name in np.unique(names[names != ""]).tolist():
+        rows = np.flatnonzero(names == name)
         # The population of a system without other lines is its rated lines.
         population = sample.population[rows] if sample.population[rows].any() else ~sample.population[rows]
-        systems.append(
-            _System(
-                name="" if name == ALL else name,
-                sample=sample_of(ratings[rows], values[rows], weights[rows], population, contexts[rows]),
-                lines=len(rows),
-                unscored=int((~scores.scored[rows]).sum()),
-                mean_score=float(values[rows][population].mean()),
-                contexts=frozenset(contexts[rows[np.isfinite(ratings[rows])]].tolist()),
-            )
-        )
+        of_system = ppi.sample_of(ratings[rows], values[rows], weights[rows], population, contexts[rows])
+        missing, mean = int((~scores.scored[rows]).sum()), float(values[rows][population].mean())
+        rated = frozenset(contexts[rows[np.isfinite(ratings[rows])]].tolist())
+        systems.append(_System("" if name == ALL else name, of_system, len(rows), missing, mean, rated))
     return systems
 
 
 def _estimates(systems: Sequence[_System], scorer: str, plan: float | None, scale: Scale | None) -> list[Estimate]:
     """Return the estimates of each system, the highest first, and of each difference."""
-    shared = shared_power([system.sample for system in systems])
+    shared = ppi.shared_power([system.sample for system in systems])
     measured = []
     for system in systems:
         labels: dict[str, Any] = {"scorer": scorer, "system": system.name, "contexts": len(system.contexts)}
-        estimates = _of_sample(system.sample, shared, plan, "mean rating", labels)
+        rows = _of_sample(system.sample, shared, plan, "mean rating", labels)
         if scale is not None:  # no mean of ratings is outside their scale
-            estimates[:2] = [mean.between(*scale) for mean in estimates[:2]]
+            rows[:2] = [mean.between(*scale) for mean in rows[:2]]
         labels |= {"statistic": "mean score", "n": system.lines, "unscored": system.unscored}
-        measured.append((system, [*estimates, Estimate(value=system.mean_score, **labels)]))
+        measured.append((system, [*rows, Estimate(value=system.mean_score, **labels)]))
     measured.sort(key=lambda item: -item[1][0].value if item[1][0].known else np.inf)
-    known = [system for system, estimates in measured if estimates[0].known]
-    tops = known if len(known) <= ALL_PAIRS else known[:1]
+    known = [system for system, rows in measured if rows[0].known]
     differences = []
-    for place, first in enumerate(tops):
+    for place, first in enumerate(known if len(known) <= ALL_PAIRS else known[:1]):
         for second in known[place + 1 :]:
             labels = {"scorer": scorer, "system": first.name, "versus": second.name}
             labels["contexts"] = len(first.contexts | second.contexts)
             differences.append(_of_sample(first.sample.minus(second.sample), shared, plan, "difference", labels))
     # The highest system was selected by its value, so every pair of systems counts as tested.
-    tested = [estimates[0] for estimates in differences]
+    tested = [rows[0] for rows in differences]
     not_shown = len(known) * (len(known) - 1) // 2 - len(tested)
     decided = decide(tested, tests=not_shown + sum(not np.isnan(difference.p) for difference in tested))
-    return [
-        *(each for _, estimates in measured for each in estimates),
-        *(each for first, rest in zip(decided, differences, strict=True) for each in (first, *rest[1:])),
-    ]
+    of_pairs = [row for first, rows in zip(decided, differences, strict=True) for row in (first, *rows[1:])]
+    return [*(row for _, rows in measured for row in rows), *of_pairs]
 
 
 def _of_sample(
-    sample: Sample, shared: float | None, plan: float | None, statistic: str, labels: Mapping[str, Any]
+    sample: ppi.Sample, shared: float | None, plan: float | None, statistic: str, labels: Mapping[str, Any]
 ) -> list[Estimate]:
     """Return the estimates of one sample: a system or a difference of two."""
-    mean = powered(sample, shared)
+    mean = ppi.powered(sample, shared)
     about: dict[str, Any] = {**labels, "n": sample.n}
     by_raters = {**about, "scorer": RATERS}
     test = {} if "versus" in labels else {"p": NAN}  # of a mean, p would test whether it is 0
-    effective, method = worth(mean), "one power for all systems" if mean.shared else "power of this sample"
+    effective, method = ppi.worth(mean), "one power for all systems" if mean.shared else "power of this sample"
     reason = "" if np.isfinite(effective) else mean.powered.reason or "the interval has no width"
     estimates = [
         estimate_of(mean.powered, **about, **test, statistic=statistic, method=_BY_SCORES),
@@ -262,50 +253,82 @@ def _of_sample(
     if plan is not None:
         too_many = mean.powered.reason or "no number of ratings of these lines is enough"
         for name, fields in (("ratings needed", about), ("ratings needed, ratings only", by_raters)):
-            number = ratings_needed(sample, plan, scored=fields is about) if sample.n else None
+            number = ppi.ratings_needed(sample, plan, scored=fields is about) if sample.n else None
             value, reason = (NAN, too_many) if number is None else (float(number), "")
             method = f"for an interval of ± {plan:g}"
             estimates.append(Estimate(**fields, statistic=name, value=value, method=method, reason=reason))
     return estimates
 
 
-def _results(
-    facts: Mapping[str, Any], sets: RatedSets, options: Mapping[str, Any], card: Card, scores: Scores
-) -> Results:
-    """Return the results with their sentences and tables."""
-    answer, warnings, made = (
-        sentences("analysis", "estimate", part=part, fewest_copied=FEWEST_EQUAL, **facts)
-        for part in ("answer", "warnings", "made")
+def _layout(
+    estimates: Sequence[Estimate], made: Sequence[str], scale: Scale | None, counts: Mapping[str, Any]
+) -> Layout:
+    """Return the content of the report."""
+    means = [row for row in estimates if not row.versus]
+    mean, difference = {"statistic": "mean rating"}, {"statistic": "difference"}
+    columns = [
+        Column("lines", {"statistic": "mean score"}, lambda row: count(row.n), spare=True),
+        Column("ratings", mean, lambda row: count(row.n)),
+        Column("mean rating [low, high]", mean),
+        Column("ratings only", {"statistic": "mean rating, ratings only"}),
+        Column("effective ratings", {"statistic": "effective ratings"}, _whole, spare=True),
+        Column("ratings needed", {"statistic": "ratings needed"}, _whole),
+        Column("needed, ratings only", {"statistic": "ratings needed, ratings only"}, _whole, spare=True),
+    ]
+    caption = "Effective ratings: number of ratings that would give as narrow an interval without the scorer."
+    systems = pivot(means, _name, columns, heading="system", caption=caption, in_order=True)
+    columns = [
+        Column("[low, high]", difference, partial(interval, signed=True)),
+        Column("ratings only", {"statistic": "difference, ratings only"}, partial(interval, signed=True), spare=True),
+        Column("p", difference, lambda row: p_value(row.p_adjusted)),
+        Column("verdict", difference, lambda row: row.verdict),
+    ]
+    caption = "p is adjusted for all pairs of systems (Holm)." if len(pick(estimates, **difference)) > 1 else ""
+    pairs = [row for row in estimates if row.versus]
+    by = "{0.system} - {0.versus}".format
+    apart = pivot(pairs, by, columns, heading="difference", caption=caption, in_order=True)
+    more = len(apart.rows) - _SHOWN if apart else 0
+    notes = (f"and {more:,} more: -o report.html",) if more > 0 else ()
+    keys = [
+        KeyFigure.of(row, f"mean rating of {_name(row)}", f"{row.n:,} ratings")
+        for row in pick(means, **mean)[:2]
+        if row.known
+    ]
+    return Layout(
+        title="Mean ratings of systems",
+        keys=[*keys, KeyFigure(count(counts["ratings"]), "", "ratings", f"of {counts['lines']:,} lines")],
+        chart=_chart(means, scale),
+        sections=[Section("Systems", [systems]), *([Section("Differences", [apart])] if apart else [])],
+        brief=[systems, apart and apart._replace(rows=apart.rows[:_SHOWN], notes=notes), Prose(made)],
+        made=made,
     )
-    about = {
-        "kind": card.kind,
-        "asked": True,
-        "signature": scores.signature.fields,
-        "warnings": scores.warning_counts,
-        "unscored": len(scores.reasons),
-        "unscored_reasons": facts["unscored"],
-        "fitted_on": facts["fitted"],
-    }
-    keys = ("lines", "ratings", "rated", "matched", "without_system", "copied", "differing")
-    return Results(
-        command="estimate",
-        estimates=tuple(facts["estimates"]),
-        answer=answer,
-        warnings=warnings,
-        about=About(
-            data=[
-                {
-                    "dataset": rated_set.name,
-                    "rated": len(rated_set),
-                    "contexts": rated_set.clusters,
-                    "systems": len(rated_set.named_systems),
-                    "scale": rated_set.scale,
-                }
-                for rated_set in sets.filled
-            ],
-            scorers={facts["scorer"]: about},
-            options=options,
-            counts={key: facts[key] for key in keys},
-        ),
-        layout=layout(facts["estimates"], made, scale=options["scale"], ratings=facts["ratings"], lines=facts["lines"]),
+
+
+def _name(row: Estimate) -> str:
+    """Return the name of a system."""
+    return row.system or ALL
+
+
+def _whole(row: Estimate) -> str:
+    """Return a forecast."""
+    return rounded(round(row.value))
+
+
+def _chart(estimates: Sequence[Estimate], scale: Scale | None) -> Chart | None:
+    """Return the means of the first systems, and next to them by ratings only; None without a scale."""
+    if scale is None:
+        return None
+    means = [mean for mean in pick(estimates, statistic="mean rating") if mean.has_interval][:_DRAWN]
+    rows = []
+    for mean in means:
+        alone = one(estimates, statistic="mean rating, ratings only", system=mean.system)
+        rows += [mean, alone] if alone.ends != mean.ends else [mean]
+    return intervals(
+        "systems",
+        rows,
+        row=lambda row: _name(row) if row.statistic == "mean rating" else f"{_name(row)}, ratings only",
+        null=scale[0],
+        scale=scale,
+        xlabel="Mean rating",
+        caption="Ratings only: without the scores." if len(rows) > len(means) else "",
     )

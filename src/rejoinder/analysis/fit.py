@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.analysis.fit_layout import ADAPTED, BY_LENGTH, CURVE, JUDGE, WITHIN, layout, quantity, text
 from rejoinder.data.clusters import clusters_of, sorted_clusters
 from rejoinder.data.rated_lines import UNNAMED
 from rejoinder.data.read import lines_of
-from rejoinder.data.scales import Scale, with_scale
+from rejoinder.data.scales import Scale, in_words, with_scale
 from rejoinder.errors import DataError, UsageError
-from rejoinder.estimates import Estimate, decide, estimate_of, pick, plain
+from rejoinder.estimates import Estimate, Verdict, decide, estimate_of, pick, plain
 from rejoinder.example import NO_SET, Example, Given, Pair
 from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.learner import Rows
@@ -29,12 +28,17 @@ from rejoinder.judges.views.adapted import FEWEST, Adaptable, of_choices, of_rat
 from rejoinder.judges.views.adapting import FEWEST_FOLDS, folds_of
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.metrics.baselines import words
+from rejoinder.report.charts import curve, intervals
+from rejoinder.report.layout import KeyFigure, Layout, Section
 from rejoinder.report.results import About, Results
+from rejoinder.report.tables import Column, pivot
+from rejoinder.report.written import count, interval, sentences
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, ignore, signature_of
 from rejoinder.scoring.catalog import DEFAULT, load_scorer
 from rejoinder.stats.correlation import Statistic, mean_correlations
 from rejoinder.stats.resamples import IntArray, Sampling, percentile_interval, renumbered, two_sided
 
+JUDGE, ADAPTED, CURVE, WITHIN, BY_LENGTH = "judge", "adapted judge", "lines", " within systems", "preferred reply"
 FOLDS = 10
 FEWEST_CONVERSATIONS = 10
 SIZES = (25, 50, 100, 200, 400)
@@ -105,7 +109,7 @@ def fit(
     answers = loaded.scale if pairs else answer_scale(lines, scale)
     adapted = able.adapted(folds, rng, record, answers, corrected=corrected)
     progress(1)
-    counts = [{"dataset": UNNAMED if name == NO_SET else name, "lines": count} for name, count in datasets.items()]
+    counts = [{"dataset": UNNAMED if name == NO_SET else name, "lines": n} for name, n in datasets.items()]
     about = About(
         data=counts,
         scorers={
@@ -189,13 +193,13 @@ def _left_out(able: Adaptable, what: str, before: Mapping[str, int]) -> Mapping[
     return +Counter(left_out)
 
 
-def _require_enough(count: int, what: str, left_out: Mapping[str, int]) -> None:
+def _require_enough(usable: int, what: str, left_out: Mapping[str, int]) -> None:
     """Raise `DataError` if there are too few lines."""
-    if count >= FEWEST:
+    if usable >= FEWEST:
         return
     why = ", ".join(f"{lost:,} left out: {reason}" for reason, lost in left_out.items() if lost)
-    problem = f"{count:,} {what}, expected {FEWEST} or more" + (f" ({why})" if why else "")
-    unread = count + left_out.get(_UNREAD, 0) >= FEWEST
+    problem = f"{usable:,} {what}, expected {FEWEST} or more" + (f" ({why})" if why else "")
+    unread = usable + left_out.get(_UNREAD, 0) >= FEWEST
     raise DataError(problem, MAPPED if unread else "Give more; 50 to 500 are recommended")
 
 
@@ -259,15 +263,15 @@ def _gain(
     drawn: FloatArray, clusters: IntArray, sampling: Sampling, method: str, labels: dict[str, str], null: float = 0.0
 ) -> Iterator[Estimate]:
     """Yield the estimates before and after, and their difference, from [1 + B, 2] draws."""
-    count = len(np.unique(clusters))
+    contexts = len(np.unique(clusters))
     method = f"{method}; 95 % expanded percentile interval, {sampling.resamples} resamples of contexts"
-    about = {"n": len(clusters), "contexts": count, "seed": sampling.seed, "method": method}
+    about = {"n": len(clusters), "contexts": contexts, "seed": sampling.seed, "method": method}
     gained = {**labels, "statistic": f"gain in {labels['statistic']}", "versus": JUDGE}
     before, after = drawn.T
     triple = (JUDGE, before, null, labels), (ADAPTED, after, null, labels), (ADAPTED, after - before, 0.0, gained)
     for scorer, values, chance, named in triple:
-        p = two_sided(values - chance, count)
-        estimate = estimate_of(percentile_interval(values, count), scorer=scorer, p=p, **about, **named)
+        p = two_sided(values - chance, contexts)
+        estimate = estimate_of(percentile_interval(values, contexts), scorer=scorer, p=p, **about, **named)
         yield decide([estimate], null=chance)[0]
 
 
@@ -281,9 +285,9 @@ def _curve(
     progress: Advance,
 ) -> Iterator[Estimate]:
     """Yield the first quantity after an adaptation to fewer lines: whole conversations, as far as there are enough."""
-    count, once = int(folds.max()) + 1, Sampling(0, 0)
+    parts, once = int(folds.max()) + 1, Sampling(0, 0)
     for size in sizes:
-        drawn, wanted = [], round(size * count / (count - 1))
+        drawn, wanted = [], round(size * parts / (parts - 1))
         for _ in range(DRAWS):
             if wanted < len(folds):
                 order = rng.permutation(int(able.groups.max()) + 1)[able.groups]
@@ -294,3 +298,79 @@ def _curve(
             labels = {name: getattr(drawn[0], name) for name in ("scorer", "statistic", "level", "n")}
             value, method = float(np.mean([row.value for row in drawn])), f"mean of {DRAWS} samples of conversations"
             yield Estimate(**labels, by=CURVE, group=str(size), value=value, method=method)
+
+
+# sentences, tables and charts
+
+
+def quantity(estimate: Estimate) -> str:
+    """Return the name of the quantity that is measured before and after."""
+    return f"{estimate.group} preferred" if estimate.by == BY_LENGTH else estimate.statistic.removeprefix("gain in ")
+
+
+def _leading(estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
+    """Return the estimates before, after and of the gain that the answer is about.
+
+    Within systems if lines name several, because differences between systems do not count there.
+    """
+    measured = pick(estimates, by=["", BY_LENGTH])
+    triples = list(zip(measured[::3], measured[1::3], measured[2::3], strict=True))
+    within = (triple for triple in triples if triple[0].statistic == f"spearman{WITHIN}" and triple[2].known)
+    return next(within, triples[0])
+
+
+def text(part: str, estimates: Sequence[Estimate], about: About, **facts: Any) -> tuple[str, ...]:
+    """Return the sentences of a part of the template: "answer" or "warnings"."""
+    lead, scale = _leading(estimates), in_words(about.scorers[ADAPTED]["scale"])
+    facts |= {"about": about, "estimates": estimates, "lead": lead, "scale": scale}
+    name = quantity(lead[0]).replace("spearman", "Spearman")
+    return sentences("analysis", "fit", part=part, name=name, **facts)
+
+
+def layout(estimates: Sequence[Estimate], about: About) -> Layout:
+    """Return the report of an adaptation."""
+    options, lead = about.options, _leading(estimates)
+    is_share = options["fitted_to"] == "choices"
+    write = partial(interval, share=is_share)
+    measured, points = pick(estimates, by=["", BY_LENGTH]), pick(estimates, by=CURVE)
+    measured.sort(key=lambda estimate: WITHIN not in estimate.statistic)
+    table = pivot(
+        measured,
+        quantity,
+        [
+            Column("before", {"scorer": JUDGE}, write),
+            Column("after", {"scorer": ADAPTED, "versus": ""}, write),
+            Column("gain", {"versus": JUDGE}, partial(write, signed=True)),
+            Column("lines", {"versus": JUDGE}, lambda estimate: count(estimate.n), spare=True),
+        ],
+        heading="measure",
+        in_order=True,
+        notes=[f"left out, {reason}: {lines:,}" for reason, lines in about.counts["left_out"].items()],
+    )
+    name = points[0].statistic if points else ""
+    learned = pivot(points, "group", [Column(name, {}, write)], heading="fitted on", in_order=True)
+    shown = "significant" if lead[2].verdict in (Verdict.ABOVE, Verdict.BELOW) else "not significant"
+    contexts = f"of {about.counts['contexts']:,} contexts"
+    return Layout(
+        title="An adapted judge",
+        keys=[
+            KeyFigure.of(lead[2], f"gain, {quantity(lead[0])}", shown, share=is_share, signed=True),
+            KeyFigure(count(about.counts["lines"]), "", options["fitted_to"], contexts),
+        ],
+        chart=intervals(
+            "gain",
+            [*pick(measured, scorer=ADAPTED, versus=""), *pick(measured, scorer=JUDGE)],
+            row=quantity,
+            null=0.5 if is_share else 0.0,
+            xlabel="Accuracy" if is_share else "Agreement with the ratings",
+            caption="The adapted judge, and hollow the judge before; each conversation scored without it.",
+        ),
+        sections=[
+            Section("Before and after, by cross-validation", [table]),
+            Section("Learning curve", [curve("learning-curve", points, xlabel="fitted on", ylabel=name), learned]),
+        ][: 2 if points else 1],
+        made=[
+            f"{lead[2].method}; each conversation is scored by a judge that was adapted to others; "
+            f"seed {options['seed']}."
+        ],
+    )

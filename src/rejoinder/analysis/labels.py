@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from rejoinder.analysis.scored import ScoredSet
 from rejoinder.data.rated import RatedSet
-from rejoinder.estimates import Estimate, Verdict, estimate_of
+from rejoinder.estimates import Estimate, Verdict
 from rejoinder.report.tables import Column, Table, pivot
 from rejoinder.report.written import count, interval
-from rejoinder.stats.resamples import FloatArray, Resamples, number_of, renumbered
+from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, number_of, renumbered
 from rejoinder.stats.shares import auc_of_clusters, share_of_clusters
 
 COUNTS = ("true pass", "false pass", "false fail", "true fail")
@@ -25,16 +27,12 @@ def is_labelled(rated: RatedSet) -> bool:
 
 
 def confusion(labels: FloatArray, verdicts: FloatArray, resamples: Resamples) -> FloatArray:
-    """Return [4, 1 + B] the number of true passes, false passes, false fails and true fails in each resample.
+    """Return [4, 1 + B] how many true passes, false passes, false fails and true fails are in each resample.
 
-    Args:
-        labels: [N], 1 for a good reply and 0 for a bad one.
-        verdicts: [N], likewise.
-        resamples: of the N lines.
+    `labels` and `verdicts` [N] are 1 for a good reply and 0 for a bad one.
     """
-    return resamples.sums(
-        np.stack([labels * verdicts, (1 - labels) * verdicts, labels * (1 - verdicts), (1 - labels) * (1 - verdicts)])
-    )
+    fails = 1 - labels, 1 - verdicts
+    return resamples.sums(np.stack([labels * verdicts, fails[0] * verdicts, labels * fails[1], fails[0] * fails[1]]))
 
 
 def rates(counts: FloatArray) -> dict[str, FloatArray]:
@@ -63,72 +61,69 @@ def labels(scored: ScoredSet) -> list[Estimate]:
     without a verdict counts as "no verdict", never as a fail. Counts have no interval, shares and AUC have Wilson's,
     kappa has one over resamples.
     """
-    if not is_labelled(scored.rated):
-        return []
     estimates: list[Estimate] = []
-    for name, scores in scored.scores.items():
+    for name in scored.scores if is_labelled(scored.rated) else ():
         rows = scored.rows(name)
-        if not len(rows) or scored.kinds[name] == "oracle baseline":
-            continue
-        if not _is_binary(scores[rows]):
-            estimates.append(_auc(scored, name))
-        elif scored.kinds[name] != "baseline":
-            estimates += _against_labels(scored, name)
+        if len(rows) and scored.kinds[name] != "oracle baseline":
+            if not _is_binary(scored.scores[name][rows]):
+                estimates.append(_auc(scored, name, rows))
+            elif scored.kinds[name] != "baseline":
+                estimates += _against_labels(scored, name, rows)
     return estimates
 
 
-def _auc(scored: ScoredSet, name: str) -> Estimate:
+def _auc(scored: ScoredSet, name: str, rows: IntArray) -> Estimate:
     """Return how often a good reply scores higher than a bad one; equal scores count half."""
-    rows = scored.rows(name)
     good, scores = scored.rated.ratings[rows] == 1, scored.scores[name][rows]
     clusters = renumbered(scored.resamples.at(rows).clusters)
     area = auc_of_clusters(scores[good], scores[~good], clusters[good], clusters[~good])
-    verdict = Verdict.OUT_OF_DOMAIN if name in scored.outside else Verdict.UNDEFINED
-    fields = {**scored.about(name, rows, verdict=verdict, seed=None), "contexts": number_of(clusters)}
-    return estimate_of(area, **fields, statistic="AUC", method="share of pairs, 95% Wilson interval (Obuchowski)")
+    method = "share of pairs, 95% Wilson interval (Obuchowski)"
+    about = {"method": method, "contexts": number_of(clusters), "verdict": _verdict(scored, name)}
+    return scored.row(name, rows, "AUC", area, seed=None, **about)
 
 
-def _against_labels(scored: ScoredSet, name: str) -> list[Estimate]:
-    """Return the estimates of one scorer."""
-    rows = scored.rows(name)
-    truth, verdicts = scored.rated.ratings[rows], scored.scores[name][rows]
-    verdict = Verdict.OUT_OF_DOMAIN if name in scored.outside else Verdict.UNDEFINED
-    resamples = scored.resamples.at(rows)
+def _against_labels(scored: ScoredSet, name: str, rows: IntArray) -> list[Estimate]:
+    """Return the estimates of a scorer that gives verdicts of 0 and 1."""
+    truth, verdicts, resamples = scored.rated.ratings[rows], scored.scores[name][rows], scored.resamples.at(rows)
     counts = confusion(truth, verdicts, resamples)
-    about = scored.about(name, rows, verdict=verdict, seed=None)
-    missing = {**about, "n": len(scored.rated), "value": float(about["unscored"])}
+    about: dict[str, Any] = {"verdict": _verdict(scored, name)}
+    count_of = {"method": "count", "seed": None, **about}
+    values, missing = dict(zip(COUNTS, counts[:, 0].tolist(), strict=True)), float(len(scored.rated) - len(rows))
     estimates = [
-        *(
-            Estimate(**about, statistic=of, value=float(n), method="count")
-            for of, n in zip(COUNTS, counts[:, 0], strict=True)
-        ),
-        Estimate(**missing, statistic="no verdict", method="count"),
+        *(scored.row(name, rows, statistic, value=value, **count_of) for statistic, value in values.items()),
+        scored.row(name, rows, "no verdict", value=missing, **{**count_of, "n": len(scored.rated)}),
     ]
     right = (truth == verdicts).astype(np.float64)
     for statistic, kept in {"accuracy": truth >= 0, "TPR": truth == 1, "TNR": truth == 0}.items():
         clusters = renumbered(resamples.clusters[kept])
         share = share_of_clusters(right[kept], clusters, number_of(clusters))
         reason = share.reason if kept.any() else f"no reply is labelled {'bad' if statistic == 'TNR' else 'good'}"
-        fields = {**about, "n": int(kept.sum()), "contexts": number_of(clusters), "reason": reason}
-        estimates.append(estimate_of(share, **fields, statistic=statistic, method="share, 95% Wilson interval"))
-    kappa = scored.estimate(rates(counts)["kappa"], name, rows, "Cohen's kappa", statistic="kappa", verdict=verdict)
+        fields = {"n": int(kept.sum()), "contexts": number_of(clusters), "reason": reason, "seed": None, **about}
+        estimates.append(scored.row(name, rows, statistic, share, method="share, 95% Wilson interval", **fields))
+    kappa = scored.estimate(rates(counts)["kappa"], name, rows, "Cohen's kappa", statistic="kappa", **about)
     return [*estimates, kappa if kappa.known else replace(kappa, reason="labels and verdicts are all the same")]
+
+
+def _verdict(scored: ScoredSet, name: str) -> Verdict:
+    """Return the verdict of a scorer: none is made, but for one that cannot judge the lines."""
+    return Verdict.OUT_OF_DOMAIN if name in scored.outside else Verdict.UNDEFINED
 
 
 def labels_table(estimates: list[Estimate]) -> Table | None:
     """Return the rates and counts of each scorer that gives verdicts, and the AUC of each other one."""
-    counts = [
-        Column(name, {"statistic": name}, lambda size: count(int(size.value))) for name in (*COUNTS, "no verdict")
-    ]
+    share = partial(interval, share=True)
     return pivot(
         estimates,
         "scorer",
         [
-            Column("bad replies caught", {"statistic": "TNR"}, lambda share: interval(share, share=True)),
-            Column("good replies passed", {"statistic": "TPR"}, lambda share: interval(share, share=True)),
+            Column("bad replies caught", {"statistic": "TNR"}, share),
+            Column("good replies passed", {"statistic": "TPR"}, share),
             Column("kappa [low, high]", {"statistic": "kappa"}),
             Column("AUC [low, high]", {"statistic": "AUC"}),
-            *(column._replace(spare=column.title == "no verdict") for column in counts),
+            *(
+                Column(name, {"statistic": name}, lambda size: count(int(size.value)), spare=name == "no verdict")
+                for name in (*COUNTS, "no verdict")
+            ),
         ],
         title="Scores against labels",
         caption="AUC: how often a good reply scores higher than a bad one. True and false pass: the judge passes "

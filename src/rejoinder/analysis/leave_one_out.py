@@ -5,7 +5,8 @@ Shapes: N examples, n lines of one data set, B resamples.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,8 @@ from rejoinder.report.layout import Section
 from rejoinder.report.tables import Column, pivot
 from rejoinder.report.written import count, interval
 from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
-from rejoinder.stats.correlation import Statistic, pearson, resampled
-from rejoinder.stats.resamples import IntArray, percentile_interval
+from rejoinder.stats.correlation import Statistic, all_resampled, pearson
+from rejoinder.stats.resamples import percentile_interval
 from rejoinder.version import __version__
 
 LEFT_OUT, SAME_SET = "judge (data set left out)", "judge (same data set)"
@@ -45,14 +46,9 @@ def left_out_scores(
 ) -> dict[str, Scores]:
     """Return the scores of N examples by `LEFT_OUT`, which is a scorer of the study, and by `SAME_SET`.
 
-    Call it before anything is scored: fitting takes longest, and fails if a scale is missing.
-
-    Args:
-        examples: of two or more data sets. Those without a rating, or with one of a whole conversation, are unscored.
-        learner: what the judges are fitted by, or its name. True takes that of the bundled judge.
-        dimension: of the ratings of the study.
-        seed: of the fits.
-        advance: called with 1 after each fit, six for each data set.
+    Call it before anything is scored: fitting takes longest, and fails if a scale is missing. Examples without a rating
+    or with one of a whole conversation are unscored. A learner of True is that of the bundled judge. `advance` is
+    called with 1 after each fit, six for each data set.
 
     Raises:
         UsageError: fewer than two data sets have ratings, or the study is not of overall ratings.
@@ -78,56 +74,43 @@ def left_out_scores(
 def left_out(members: Sequence[ScoredSet], same_set: FloatArray, estimates: Sequence[Estimate]) -> list[Estimate]:
     """Return the agreement of `SAME_SET`, and how far it is above `LEFT_OUT`, in each data set and on average.
 
-    Both judges are compared on the lines that both score, over the same resamples.
-
-    Args:
-        members: the data sets; `LEFT_OUT` is among their scorers.
-        same_set: [N] scores of all examples by `SAME_SET`.
-        estimates: of the data sets; the ceilings are taken from here.
+    Both judges are compared on the lines that both score, over the same resamples. `LEFT_OUT` is among the scorers of
+    the data sets, `same_set` [N] are the scores of all examples by `SAME_SET`, `estimates` have the ceilings.
     """
     measured: list[Estimate] = []
     drawn: dict[str, list[FloatArray]] = {statistic: [] for statistic in _MEASURED}
     for member in members:
         ceiling = one(estimates, dataset=member.name, scorer=RATERS, statistic="ceiling of pearson").value
-        values = same_set[member.rated.places]
-        lines = np.flatnonzero(np.isfinite(values) & np.isfinite(member.scores[LEFT_OUT]))
-        draws, reason = _draws(member, values, lines, ceiling)
+        both = np.stack([member.scores[LEFT_OUT], same_set[member.rated.places]])
+        lines = np.flatnonzero(np.isfinite(both).all(axis=0))
+        ratings, both, resamples = member.rated.ratings[lines], both[:, lines], member.resamples.at(lines)
+        reasons = [pearson(scores, ratings, names=("score", "rating")).reason for scores in both]
+        if reason := next(filter(None, reasons), ""):
+            measured += [member.row(SAME_SET, lines, reason=reason, **_labels(name)) for name in _MEASURED[:-1]]
+            continue
+        draws = dict[str, FloatArray]()
+        for name in _CORRELATIONS:
+            unseen, seen = all_resampled(name, both, ratings, resamples)
+            draws |= {name: seen, f"difference of {name}": seen - unseen}
+        if ceiling > 0:
+            draws["share of the ceiling"] = draws["pearson"] / ceiling
         for statistic, row in draws.items():
             drawn[statistic].append(row)
             method = f"{statistic}; fitted on other conversations of the data set too, in {FOLDS} folds"
             measured.append(member.estimate(row, SAME_SET, lines, method, **_labels(statistic)))
-        if reason:
-            about = member.about(SAME_SET, lines, reason=reason)
-            measured += [Estimate(**about, **_labels(statistic)) for statistic in _MEASURED[:-1]]
     return [*measured, *(_mean(name, rows, measured) for name, rows in drawn.items() if rows or name != _MEASURED[-1])]
-
-
-def _draws(member: ScoredSet, values: FloatArray, lines: IntArray, ceiling: float) -> tuple[dict[str, FloatArray], str]:
-    """Return [1 + B] of each statistic on the lines of a data set that both judges score; or why there is none."""
-    both, ratings = (member.scores[LEFT_OUT][lines], values[lines]), member.rated.ratings[lines]
-    for scores in both:
-        if reason := pearson(scores, ratings, names=("score", "rating")).reason:
-            return {}, reason
-    resamples, draws = member.resamples.at(lines), dict[str, FloatArray]()
-    for name in _CORRELATIONS:
-        unseen, seen = (resampled(name, scores, ratings, resamples) for scores in both)
-        draws |= {name: seen, f"difference of {name}": seen - unseen}
-    if ceiling > 0:
-        draws["share of the ceiling"] = draws["pearson"] / ceiling
-    return draws, ""
 
 
 def _mean(statistic: str, rows: Sequence[FloatArray], measured: Sequence[Estimate]) -> Estimate:
     """Return the mean over data sets of `rows`, [1 + B] each; the data sets are resampled independently."""
     members = [estimate for estimate in pick(measured, **_labels(statistic)) if estimate.known]
-    contexts = sum(estimate.contexts for estimate in members)
-    about: dict[str, Any] = {"dataset": OVER_SETS, "scorer": SAME_SET, **_labels(statistic), "contexts": contexts}
+    about: dict[str, Any] = {"dataset": OVER_SETS, "scorer": SAME_SET, **_labels(statistic)}
     if not rows:
         return Estimate(**about, reason="no data set has a correlation")
-    interval = percentile_interval(np.mean(rows, axis=0), contexts)
+    about |= {name: sum(getattr(estimate, name) for estimate in members) for name in ("n", "contexts")}
+    interval = percentile_interval(np.mean(rows, axis=0), about["contexts"])
     method = f"{statistic}, mean over {len(rows)} data sets; {interval.method}"
-    n = sum(estimate.n for estimate in members)
-    return estimate_of(interval, **about, n=n, method=method, seed=members[0].seed, level=members[0].level)
+    return estimate_of(interval, **about, method=method, seed=members[0].seed, level=members[0].level)
 
 
 def _labels(statistic: str) -> dict[str, Any]:
@@ -142,14 +125,12 @@ def left_out_section(members: Sequence[ScoredSet], estimates: Sequence[Estimate]
     rows.sort(key=lambda row: (list(titles).index(row.dataset), row.scorer == LEFT_OUT))
     columns = [Column("n", {"scorer": SAME_SET, "statistic": "pearson"}, lambda row: count(row.n))]
     for name in _CORRELATIONS:
-        texts: dict[tuple[str, str], tuple[str, Callable[[Estimate], str]]] = {
-            (LEFT_OUT, name): ("data set left out", interval),
-            (SAME_SET, name): ("same data set", interval),
-            (SAME_SET, f"difference of {name}"): ("difference", lambda row: interval(row, signed=True)),
-        }
-        for (scorer, statistic), (title, write) in texts.items():
-            labels = {"scorer": scorer, "statistic": statistic}
-            columns.append(Column(f"{name.capitalize()}, {title}", labels, write, spare=name == "spearman"))
+        for scorer, title in ((LEFT_OUT, "data set left out"), (SAME_SET, "same data set")):
+            labels = {"scorer": scorer, "statistic": name}
+            columns.append(Column(f"{name.capitalize()}, {title}", labels, spare=name == "spearman"))
+        labels = {"scorer": SAME_SET, "statistic": f"difference of {name}"}
+        signed = partial(interval, signed=True)
+        columns.append(Column(f"{name.capitalize()}, difference", labels, signed, spare=name == "spearman"))
     chart = intervals(
         "left-out",
         pick(rows, statistic="pearson"),

@@ -7,9 +7,8 @@ difference, 39 % of the intervals over pairs of equal numbers excluded zero (`te
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from rejoinder.data.shared_ids import refuse_again
 from rejoinder.errors import DataError, require_one_of
@@ -26,27 +25,16 @@ Places = Sequence[Sequence[int]]
 Key = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pairing:
-    """Which lines of A and B belong together.
+class Pairing(NamedTuple):
+    """Which lines of A and B belong together, [P] pairs."""
 
-    Attributes:
-        by: what the lines of a pair share; "none" for two independent samples.
-        a: [P] the positions of each pair's lines in A; the mean score of several lines counts.
-        b: [P] those in B.
-        only_a: lines of A without a partner.
-        only_b: lines of B without a partner.
-        differing: pairs whose last user turns differ.
-        why: the reason for independent samples, in words.
-    """
-
-    by: PairBy
-    a: Places = ()
+    by: PairBy  # what the lines of a pair share; "none" for two independent samples
+    a: Places = ()  # [P] the positions of each pair's lines in A; the mean score of several lines counts
     b: Places = ()
-    only_a: int = 0
+    only_a: int = 0  # lines of A without a partner
     only_b: int = 0
-    differing: int = 0
-    why: str = ""
+    differing: int = 0  # pairs whose last user turns differ
+    why: str = ""  # the reason for independent samples, in words
 
     @property
     def paired(self) -> bool:
@@ -60,12 +48,8 @@ def pairing(a: Sequence[Example], b: Sequence[Example], by: PairBy | None = None
     By default lines are paired by id if at least 80 % of the smaller file's lines have a partner and at least 80 % of
     the pairs answer the same last user turn (without a context: have the same references). Otherwise they are paired by
     context if at least 80 % of the smaller file's lines have a partner and no context has more lines in one file than
-    in the other. Otherwise they are two independent samples.
-
-    Args:
-        a: lines of the first system.
-        b: lines of the second.
-        by: "id" and "context" take the pairs there are, without these checks; "none" takes independent samples.
+    in the other. Otherwise they are two independent samples. "id" and "context" take the pairs there are, without these
+    checks.
 
     Raises:
         UsageError: `by` is another word.
@@ -89,14 +73,12 @@ def pairing(a: Sequence[Example], b: Sequence[Example], by: PairBy | None = None
         return chosen
     smaller, least = ("A", len(a)) if len(a) <= len(b) else ("B", len(b))
     ids, contexts = (least - (pairs.only_a if smaller == "A" else pairs.only_b) for pairs in (by_id, by_context))
-    has_ids, has_contexts = (
-        lines >= ENOUGH * least and len(pairs.a) >= min(FEWEST, least)
-        for lines, pairs in ((ids, by_id), (contexts, by_context))
-    )
+    enough = ENOUGH * least
+    has_ids = ids >= enough and len(by_id.a) >= min(FEWEST, least)
+    has_contexts = contexts >= enough and len(by_context.a) >= min(FEWEST, least)
     if has_ids and len(by_id.a) - by_id.differing >= ENOUGH * len(by_id.a):
         return by_id
-    even = all(len(first) == len(second) for first, second in zip(by_context.a, by_context.b, strict=True))
-    if has_contexts and even:
+    if has_contexts and list(map(len, by_context.a)) == list(map(len, by_context.b)):
         return by_context
     why = "the files share neither ids nor contexts"
     if has_ids:
@@ -106,7 +88,7 @@ def pairing(a: Sequence[Example], b: Sequence[Example], by: PairBy | None = None
         why = "some contexts have more lines in one file than in the other (see --pair-by context)"
     elif ids or contexts:
         why = f"{ids:,} of the {least:,} lines of {smaller} have a partner by id and {contexts:,} by context"
-    return replace(samples, why=why)
+    return samples._replace(why=why)
 
 
 def _refuse_duplicates(side: Sequence[Example]) -> None:

@@ -46,15 +46,9 @@ def over_sets(
 ) -> list[Estimate]:
     """Return the means over the data sets of a pool, the best scorer first, with verdicts.
 
-    Judges that were fitted on some of these data sets seem closer to the raters than they are. So they have no means
+    Judges that were `fitted` on some of these data sets seem closer to the raters than they are. So they have no means
     but that of Pearson's correlation and are not compared on the same lines, nor are scorers that cannot judge the
-    lines.
-
-    Args:
-        pool: the data sets.
-        estimates: of all of its members.
-        fitted: judges that were fitted on lines of these data sets.
-        also: [N] scores by scorers that are only compared on the same lines.
+    lines.    `also` are [N] scores by scorers that are only compared on the same lines.
     """
     means = sorted((_mean(pool, name) for name in pool.scores), key=lambda mean: (not mean.known, -mean.value))
     chance = {mean.scorer: row for mean in means for row in _of_sets(pool, estimates, mean.scorer, "pearson by chance")}
@@ -72,11 +66,12 @@ def over_sets(
 def _mean(pool: ScoredSet, name: str) -> Estimate:
     """Return the mean of Pearson's correlation inside each data set; resamples are of the contexts of the pool."""
     rows = pool.rows(name)
-    mean = mean_over_parts(pool.draws("pearson", name, rows, inside=True), pool.resamples.at(rows).size)
-    about = pool.about(name, rows, dataset=OVER_SETS, statistic="pearson")
-    if not mean.known:
-        return Estimate(**about, reason="no data set has a correlation")
-    return estimate_of(mean, **about, method=f"pearson in each data set, {mean.method}", reason=mean.reason)
+    mean = mean_over_parts(pool.draws_in_sets("pearson", name, rows), pool.resamples.at(rows).size)
+    if mean.known:
+        about = {"method": f"pearson in each data set, {mean.method}"}
+    else:
+        about = {"reason": "no data set has a correlation"}
+    return pool.row(name, rows, "pearson", mean, dataset=OVER_SETS, **about)
 
 
 def _of_sets(pool: ScoredSet, estimates: Sequence[Estimate], scorer: str, statistic: str) -> list[Estimate]:
@@ -87,11 +82,10 @@ def _of_sets(pool: ScoredSet, estimates: Sequence[Estimate], scorer: str, statis
     rows = [row for row in _inside(pool, estimates) if row.scorer == scorer and row.statistic == statistic]
     if not rows:
         return []
-    n, unscored, contexts = (sum(getattr(row, name) for row in rows) for name in ("n", "unscored", "contexts"))
-    about = {"dataset": OVER_SETS, "scorer": scorer, "level": pool.level, "statistic": statistic, "seed": rows[0].seed}
+    about: dict[str, Any] = {name: sum(getattr(row, name) for row in rows) for name in ("n", "unscored", "contexts")}
+    about |= {"dataset": OVER_SETS, "scorer": scorer, "level": pool.level, "statistic": statistic, "seed": rows[0].seed}
     method = f"{statistic}, mean over {pluralize(len(rows), 'data set')}; interval from those of the data sets"
-    mean = mean_of_independent(rows)
-    return [estimate_of(mean, **about, n=n, unscored=unscored, contexts=contexts, method=method)]
+    return [estimate_of(mean_of_independent(rows), method=method, **about)]
 
 
 def _inside(pool: ScoredSet, estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -108,16 +102,8 @@ def sets_of(pool: ScoredSet, estimates: Sequence[Estimate]) -> dict[str, int]:
     return counts + Counter(OF_RATERS[name][0] for _, name in rows if OF_RATERS.get(name, ("", ""))[1] == "pearson")
 
 
-# the same lines
-
-
 def common_lines(pool: ScoredSet, scores: Mapping[str, FloatArray]) -> list[tuple[ScoredSet, IntArray]]:
-    """Return the data sets in which all scorers have a correlation on the lines that all score, with these rows.
-
-    Args:
-        pool: the data sets.
-        scores: [N] by scorer.
-    """
+    """Return the data sets in which all scorers have a correlation on the lines that all score, with these rows."""
     common = []
     for member in pool.members:
         places = np.searchsorted(pool.rated.places, member.rated.places)
@@ -138,12 +124,12 @@ def on_same_lines(pool: ScoredSet, scores: Mapping[str, FloatArray]) -> list[Est
         return []
     rows = np.searchsorted(pool.rated.places, np.concatenate([member.rated.places[own] for member, own in common]))
     names = ", ".join(member.name for member, _ in common)
-    resamples, estimates = pool.resamples.at(rows), []
+    resamples, ratings, sets = pool.resamples.at(rows), pool.rated.ratings[rows], pool.rated.sets[rows]
+    estimates = []
     for name, values in scores.items():
-        mean = mean_correlation("pearson", values[rows], pool.rated.ratings[rows], pool.rated.sets[rows], resamples)
+        mean = mean_correlation("pearson", values[rows], ratings, sets, resamples)
         method = f"pearson, mean over {pluralize(len(common), 'data set')} ({names}); {mean.method}"
-        about = pool.about(name, rows, dataset=OVER_SETS, statistic="pearson", method=method, **SAME_LINES)
-        estimates.append(estimate_of(mean, **about))
+        estimates.append(pool.row(name, rows, "pearson", mean, dataset=OVER_SETS, method=method, **SAME_LINES))
     parts = [
         replace(member, rated=member.rated.at(own), scores={}, resamples=member.resamples.at(own), unscored={})
         for member, own in common
@@ -153,22 +139,24 @@ def on_same_lines(pool: ScoredSet, scores: Mapping[str, FloatArray]) -> list[Est
     return [*estimates, *(replace(mean, **SAME_LINES) for mean in means)]
 
 
-# tables and chart
-
-
 def over_sets_section(pool: ScoredSet, estimates: Sequence[Estimate]) -> Section:
     """Return the part of a page about all data sets."""
     return Section("All data sets", [over_sets_table(pool, estimates), sets_table(pool, estimates)])
 
 
+def among_scorers(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return the limits that raters set as rows of a table of scorers."""
+    return [
+        replace(row, scorer=OF_RATERS[row.statistic][0], statistic=OF_RATERS[row.statistic][1])
+        for row in pick(estimates, scorer=RATERS, statistic=OF_RATERS)
+        if row.known
+    ]
+
+
 def over_sets_table(pool: ScoredSet, estimates: Sequence[Estimate]) -> Table | None:
     """Return the means over data sets: of the raters, then of the scorers."""
     means, sets = pick(estimates, dataset=OVER_SETS), sets_of(pool, estimates)
-    rows = [
-        replace(row, scorer=OF_RATERS[row.statistic][0], statistic=OF_RATERS[row.statistic][1])
-        for row in pick(means, scorer=RATERS, statistic=OF_RATERS)
-    ]
-    rows += [row for row in means if row.known and row.scorer != RATERS]
+    rows = among_scorers(means) + [row for row in means if row.known and row.scorer != RATERS]
     whole = {"statistic": "pearson", "group": ""}
     columns = [
         Column("Pearson [low, high]", whole),
@@ -196,36 +184,35 @@ def over_sets_table(pool: ScoredSet, estimates: Sequence[Estimate]) -> Table | N
 def sets_table(pool: ScoredSet, estimates: Sequence[Estimate]) -> Table | None:
     """Return Pearson's correlation inside each data set, and the mean."""
     titles = {OVER_SETS: "mean [low, high]"} | {member.name: member.rated.title for member in pool.members}
-    means = pick(estimates, dataset=OVER_SETS, statistic="pearson", group="")
-    rows = [row for row in means if row.known]
-    rows += [row for row in _inside(pool, estimates) if row.statistic == "pearson"]
-    caption = "Pearson correlation with human ratings inside each data set. Means over different data sets are not "
+    rows = [*pick(estimates, dataset=OVER_SETS, group=""), *_inside(pool, estimates)]
     return pivot(
-        rows,
+        [row for row in rows if row.known and row.statistic == "pearson"],
         partial(_row, pool),
         [Column(title, {"dataset": name}, spare=place > 6) for place, (name, title) in enumerate(titles.items())],
         heading="scorer",
         title="Inside each data set",
         in_order=True,
-        caption=f"{caption}comparable: compare the columns.",
+        caption="Pearson correlation with human ratings inside each data set. Means over different data sets are not "
+        "comparable: compare the columns.",
     )
 
 
-def over_sets_chart(pool: ScoredSet, estimates: Sequence[Estimate]) -> Chart | None:
-    """Return the means of all scorers that can judge the lines, with the ceiling and one rater."""
-    means = pick(estimates, dataset=OVER_SETS, group="")
-    rows = [row for row in pick(means, scorer=pool.scores, statistic="pearson") if row.scorer not in pool.outside]
-    rows.sort(key=lambda row: -row.value)
-    limits = {"ceiling": "ceiling of pearson", "one rater": "pearson of one rater"}
+def scorers_chart(
+    scored: ScoredSet, estimates: Sequence[Estimate], name: str = "scorers", caption: str = ""
+) -> Chart | None:
+    """Return the scorers that can judge the lines, the ceiling and one rater; of a pool the means over data sets."""
+    own = pick(estimates, dataset=OVER_SETS if scored.members else scored.name, group="")
+    rows = pick(own, statistic="pearson", level=scored.level, scorer=scored.scores)
+    limits = {"one rater": "pearson of one rater", "ceiling": "ceiling of pearson"}
     return intervals(
-        "scorers",
-        rows,
-        kinds=pool.kinds,
-        bands={row.scorer: row.high for row in pick(means, statistic="pearson by chance")},
-        marks={text: one(means, scorer=RATERS, statistic=statistic) for text, statistic in limits.items()},
-        apart=[name for name in pool.scores if name not in pool.asked or pool.kinds[name] == "baseline"],
-        xlabel="Pearson correlation with human ratings, mean over data sets",
-        caption="Grey: where 95 % of scorers fall that are unrelated to the ratings.",
+        name,
+        sorted((row for row in rows if row.scorer not in scored.outside), key=lambda row: -row.value),
+        kinds=scored.kinds,
+        bands={row.scorer: row.high for row in pick(own, statistic="pearson by chance")},
+        marks={text: one(own, scorer=RATERS, statistic=statistic) for text, statistic in limits.items()},
+        apart=[name for name, kind in scored.kinds.items() if name not in scored.asked or kind == "baseline"],
+        xlabel=f"Pearson correlation with human ratings{', mean over data sets' if scored.members else ''}",
+        caption=f"{caption}Grey: where 95 % of scorers fall that are unrelated to the ratings.",
     )
 
 

@@ -17,28 +17,37 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.analysis.baselines import most_frequent
-from rejoinder.analysis.preferences_layout import ACCURACY, CHANCE, DIFFERENCE, LENGTH, OF_RATER, layout, text
+from rejoinder.analysis.analyses import agreement_word
+from rejoinder.analysis.baselines import most_frequent, scorer_facts
 from rejoinder.analysis.scored import RATERS
 from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.rated_lines import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.data.read import pairs_of
 from rejoinder.errors import DataError, UsageError
-from rejoinder.estimates import NAN, Estimate, decide, estimate_of
+from rejoinder.estimates import NAN, Estimate, Verdict, decide, estimate_of, one, pick
 from rejoinder.example import Choice, Given, Pair
+from rejoinder.report.charts import intervals
+from rejoinder.report.layout import Chart, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About, Results
-from rejoinder.report.written import pluralize
+from rejoinder.report.tables import Column, Table, pivot, table
+from rejoinder.report.written import count, interval, number, p_value, percent, pluralize, sentences
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import choose_scorers, load_scorer, load_scorers
-from rejoinder.scoring.domain import domain_share, out_of_domain
+from rejoinder.scoring.domain import advice, domain_share, out_of_domain, without_domain
+from rejoinder.scoring.engines import asked_of
 from rejoinder.scoring.explained import facts_warning
-from rejoinder.scoring.parts import asked_of
+from rejoinder.scoring.noted import noted
 from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.scoring.workers import Count, Workers, scored
 from rejoinder.stats.permutation import FLIPS, cluster_means
 from rejoinder.stats.resamples import IntArray, Sampling, number_of
 from rejoinder.text.normalize import visible
 
+ACCURACY, DIFFERENCE, OF_RATER = "accuracy", "difference of accuracy", "accuracy of one rater"
+LENGTH, CHANCE = "length", 0.5
+_TOTAL = {"statistic": ACCURACY, "by": ""}
+_COUNTS = {"ties": "ties", "contexts": "contexts", "votes": "single votes", "longer": "longer preferred"}
+_COUNTS |= {"shorter": "shorter preferred", "empty": "empty reply"}
 OVERLAP, FIRST = "context-overlap", "first reply"
 
 
@@ -102,10 +111,7 @@ def study_pairs(
         data=data,
         scorers={
             name: {
-                "kind": scorer.card.kind,
-                "asked": name in asked,
-                "signature": scores[name].signature.fields,
-                "warnings": scores[name].warning_counts,
+                **scorer_facts(scorer.card.kind, scores[name], asked=name in asked),
                 "fitted_on": choice.fitted.get(name, []),
             }
             for name, scorer in loaded.items()
@@ -151,7 +157,7 @@ def _one_rater(votes: Sequence[Choice | None]) -> float:
     right = []
     for place, vote in enumerate(votes):
         counts = Counter([*votes[:place], *votes[place + 1 :]])
-        most = [choice for choice, count in counts.items() if count == max(counts.values())]
+        most = [choice for choice in counts if counts[choice] == max(counts.values())]
         if most and most != [None]:
             right.append(0.5 if vote is None or len(most) > 1 else float(vote == most[0]))
     return sum(right) / len(right) if right else NAN
@@ -248,3 +254,110 @@ def _decided(rows: Sequence[Estimate], asked: Sequence[str], outside: Mapping[st
         family = [by_key[key] for key in keys]
         by_key.update(zip(keys, decide(family, null=_null(statistic), outside=outside), strict=True))
     return list(by_key.values())
+
+
+# sentences, tables and charts
+
+
+def text(part: str, estimates: Sequence[Estimate], about: About, **facts: Any) -> tuple[str, ...]:
+    """Return the sentences of a part of the template: "answer", "warnings" or "made"."""
+    outside = [name for data in about.data for name in data["out_of_domain"]]
+    warnings = {name: scorer.get("warnings", {}) for name, scorer in about.scorers.items()}
+    return sentences(
+        "analysis",
+        "preferences",
+        part=part,
+        estimates=estimates,
+        about=about,
+        ranked={data["dataset"]: _ranked(estimates, about, data["dataset"]) for data in about.data},
+        noted=noted(without_domain(warnings, outside), 2 * about.counts["lines"]),
+        advice=advice,
+        **facts,
+    )
+
+
+def layout(estimates: Sequence[Estimate], about: About) -> Layout:
+    """Return the report of a study of pairs."""
+    sections = [_section(facts, pick(estimates, dataset=facts["dataset"]), about) for facts in about.data]
+    chart, *blocks = sections[0].blocks
+    sections[0] = sections[0]._replace(blocks=blocks)
+    first, made = about.data[0], text("made", estimates, about)
+    keys = [KeyFigure(percent(CHANCE), "", "chance", "chooses at random")]
+    for lead in _ranked(estimates, about, first["dataset"])[:1]:
+        note = "significantly above chance" if lead.verdict == Verdict.ABOVE else "not significantly above chance"
+        keys.insert(0, KeyFigure.of(lead, lead.scorer, note, share=True))
+    rater = pick(estimates, dataset=first["dataset"], scorer=RATERS)
+    keys += [KeyFigure.of(row, "one rater", "against the others", share=True) for row in rater]
+    keys.append(KeyFigure(count(first["pairs"]), "", "pairs of replies", f"of {count(first['contexts'])} contexts"))
+    rows = [(facts["title"], *(count(facts[name]) for name in ("pairs", *_COUNTS))) for facts in about.data]
+    tables = [block for section in sections for block in section.blocks if isinstance(block, Table)]
+    return Layout(
+        title=f"Scorers and human choices between two replies: {', '.join(facts['title'] for facts in about.data)}",
+        keys=keys,
+        chart=chart if isinstance(chart, Chart) else None,
+        sections=[*sections, Section("Data", [table(("data set", "pairs", *_COUNTS.values()), rows)])],
+        brief=[*(block for block in tables if "agreement" in block.header), Prose(made)],
+        every=[*tables, Prose(made)],
+        made=made,
+    )
+
+
+def _ranked(estimates: Iterable[Estimate], about: About, dataset: str) -> list[Estimate]:
+    """Return the accuracies of the scorers that were asked for and can judge the replies, the best first.
+
+    Baselines are left out if there are other scorers.
+    """
+    rows = [row for row in pick(estimates, dataset=dataset, **_TOTAL) if about.scorers[row.scorer]["asked"] and row.n]
+    rows = sorted((row for row in rows if row.verdict != Verdict.OUT_OF_DOMAIN), key=lambda row: -row.value)
+    return [row for row in rows if about.scorers[row.scorer]["kind"] != "baseline"] or rows
+
+
+def _section(facts: Mapping[str, Any], rows: Sequence[Estimate], about: About) -> Section:
+    """Return the chart of accuracies and the tables of one data set."""
+    prefix = f"{facts['title']}: " if len(about.data) > 1 else ""
+    able = [row for row in rows if one(rows, scorer=row.scorer, **_TOTAL).verdict != Verdict.OUT_OF_DOMAIN]
+    rater, kinds = pick(rows, scorer=RATERS), {name: scorer["kind"] for name, scorer in about.scorers.items()}
+    accuracies = pivot(
+        rows,
+        "scorer",
+        [
+            Column("accuracy [low, high]", _TOTAL),
+            Column("n", _TOTAL, lambda row: count(row.n)),
+            *(
+                Column(f"{group} preferred", {"statistic": ACCURACY, "group": group}, lambda row: number(row.value))
+                for group in ("longer", "shorter")
+            ),
+            Column(
+                "agreement", _TOTAL, lambda row: "baseline" if kinds[row.scorer] == "baseline" else agreement_word(row)
+            ),
+        ],
+        title=f"{prefix}Accuracy against human choices",
+        caption="Share of pairs in which a scorer chooses the reply that people prefer; by chance .50. Also of the "
+        "pairs whose longer reply, in words, is preferred, and of those whose shorter one is.",
+        notes=[f"One rater against the others: {interval(row)} of {pluralize(row.n, 'pair')}." for row in rater],
+    )
+    tests = pivot(
+        able,
+        "scorer",
+        [
+            Column("accuracy [low, high]", _TOTAL),
+            Column("p, chance", _TOTAL, lambda row: p_value(row.p)),
+            Column("p by Holm", _TOTAL, lambda row: p_value(row.p_adjusted)),
+            Column("difference from the longer reply [low, high]", {"statistic": DIFFERENCE}),
+            Column("p, longer reply", {"statistic": DIFFERENCE}, lambda row: p_value(row.p)),
+        ],
+        title=f"{prefix}Tests against chance and against the longer reply",
+        caption="p: two-sided, by sign flips of whole contexts; by Holm: for the number of scorers asked for.",
+    )
+    shown = sorted(pick(able, **_TOTAL), key=lambda row: -row.value)
+    chart = intervals(
+        f"accuracy-{facts['dataset']}",
+        shown,
+        kinds={row.scorer: kinds[row.scorer] for row in shown},
+        marks={"chance": Estimate(value=CHANCE)} | dict(zip(["one rater"], rater, strict=False)),
+        apart=[name for name in kinds if kinds[name] == "baseline" or not about.scorers[name]["asked"]],
+        null=CHANCE,
+        xlabel="Accuracy",
+        caption=f"Share of pairs of {facts['title']} in which the preferred reply is chosen.",
+    )
+    return Section(facts["title"], [chart, accuracies, tests])

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Real
 from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
+from rejoinder.analysis.baselines import scorer_facts
 from rejoinder.analysis.worst import with_the_worst
 from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.read import examples_of
 from rejoinder.data.shared_ids import refuse_again
+from rejoinder.data.values import is_number
 from rejoinder.errors import DataError, UsageError
-from rejoinder.estimates import Estimate, Verdict, estimate_of
+from rejoinder.estimates import NAN, Estimate, Verdict, estimate_of
 from rejoinder.example import Example, Given
 from rejoinder.judges.answers import is_judge
 from rejoinder.report.layout import Case, Cases, Layout, Section
@@ -29,7 +29,7 @@ from rejoinder.scoring.dialogue import as_rated
 from rejoinder.scoring.domain import INSTEAD, domain_share, out_of_domain
 from rejoinder.scoring.explained import explanations, facts_warning, is_explained
 from rejoinder.stats.permutation import cluster_means
-from rejoinder.stats.resamples import Sampling, mean_of_independent
+from rejoinder.stats.resamples import Sampling, mean_of_independent, number_of
 
 FEWEST = 5
 """Contexts that are resampled: intervals from four hold the truth in 88 % of cases only."""
@@ -44,9 +44,8 @@ def quality(
     """Decide whether the mean score of replies is at least the required score.
 
     With five or more contexts and distinct replies the interval is about other replies of the same system: contexts are
-    resampled, and a reply to several contexts counts once for each. With fewer it is about these replies only, from
-    the prediction intervals of the scorer, taken as independent (90 % for the bundled judges); copies of a reply make
-    it no narrower. An empty reply is the worst reply. Lines that are whole conversations are scored as such.
+    resampled. With fewer it is about these replies only, from the prediction intervals of the scorer, taken as
+    independent (90 % for the bundled judges); copies of a reply make it no narrower. An empty reply is the worst reply.
 
     Args:
         examples: the replies, in any form that `examples_of` takes.
@@ -73,27 +72,19 @@ def quality(
     scores = run(as_rated(loaded, lines), lines)
     outside = out_of_domain(loaded.card.name, loaded.card, domain_share(scores, loaded))
     card = replace(loaded.card, range=loaded.scale) if is_judge(loaded) else loaded.card
-    filled = with_the_worst(card, lines, [], (scores, run(loaded, [])))
-    low, high = (None if end is None else np.where(filled.empty_a, filled.a, end) for end in (scores.low, scores.high))
-    scores = replace(scores, values=filled.a, low=low, high=high)
+    (values,), (empty,), _ = with_the_worst(card, [(lines, scores)])
+    low, high = (None if end is None else np.where(empty, values, end) for end in (scores.low, scores.high))
+    scores = replace(scores, values=values, low=low, high=high)
     mean = _mean(lines, scores, sampling)
     mean = replace(mean, scorer=card.name, verdict=Verdict.OUT_OF_DOMAIN if outside else _verdict(mean, at_least))
     cases = () if outside else _cases(loaded, lines, scores, at_least)
-    counts = {"replies": len(lines), "empty": int(filled.empty_a.sum())}
-    facts: dict[str, Any] = {
-        "mean": mean,
-        "at_least": at_least,
-        "outside": outside,
-        "warnings": scores.warning_counts,
-        **counts,
-    }
+    counts = {"replies": len(lines), "empty": int(empty.sum())}
+    facts = {"mean": mean, "at_least": at_least, "outside": outside, "warnings": scores.warning_counts, **counts}
     facts |= {"instead": INSTEAD, "domain": OUT_OF_DOMAIN, "facts": facts_warning({card.name: loaded})}
     answer, warnings, (gate,) = (
         sentences("analysis", "quality", part=part, **facts) for part in ("answer", "warnings", "gate")
     )
-    shown = [Cases("Lowest replies", cases)] if cases else []
-    about: dict[str, Any] = {"kind": card.kind, "asked": True, "signature": scores.signature.fields}
-    about |= {"warnings": scores.warning_counts, "unscored": mean.unscored, "unscored_reasons": _missing(scores)}
+    missing = {"unscored": mean.unscored, "unscored_reasons": _missing(scores)}
     return Results(
         command="quality",
         estimates=(mean,),
@@ -101,7 +92,7 @@ def quality(
         warnings=warnings,
         cases=cases,
         about=About(
-            scorers={card.name: about},
+            scorers={card.name: scorer_facts(card.kind, scores) | missing},
             options={"at_least": at_least, "resamples": resamples, "seed": seed},
             counts=counts,
         ),
@@ -109,7 +100,7 @@ def quality(
         layout=Layout(
             title="Quality of replies",
             sections=[Section("Lowest replies", [Cases("", cases)])] if cases else [],
-            brief=shown,
+            brief=[Cases("Lowest replies", cases)] if cases else [],
         ),
     )
 
@@ -120,30 +111,23 @@ def require_least(scorer: Scorer, at_least: Any) -> None:
     Raises:
         UsageError: higher is not better by this scorer, or `at_least` is not a finite number.
     """
+    name = scorer.card.name
     if not scorer.card.higher_is_better:
-        raise UsageError(
-            f"{scorer.card.name} does not declare that higher is better, so no score can be required of it"
-        )
-    if isinstance(at_least, bool) or not isinstance(at_least, Real) or not math.isfinite(at_least):
+        raise UsageError(f"{name} does not declare that higher is better, so no score can be required of it")
+    if not is_number(at_least):
         value = "missing" if at_least is None else repr(at_least)
-        raise UsageError(f"at_least is {value}, expected a finite number on the scale of {scorer.card.name}")
+        raise UsageError(f"at_least is {value}, expected a finite number on the scale of {name}")
 
 
 def _mean(lines: Sequence[Example], scores: Scores, sampling: Sampling) -> Estimate:
     """Return the mean of the replies that have a score."""
     known = np.flatnonzero(scores.scored)
     contexts = sorted_clusters([lines[row] for row in known.tolist()]).numbers
-    clusters = len(set(contexts.tolist()))
-    labels: dict[str, Any] = {
-        "statistic": "mean score",
-        "n": len(known),
-        "unscored": len(lines) - len(known),
-        "contexts": clusters,
-    }
-    reason = ""
+    clusters, missing, reason = number_of(contexts), len(lines) - len(known), ""
+    labels: dict[str, Any] = {"statistic": "mean score", "n": len(known), "unscored": missing, "contexts": clusters}
     if len(known) < MIN_SCORED * len(lines):
         most = _missing(scores).most_common(1)[0][0]
-        reason = f"{len(lines) - len(known)} of {len(lines)} have no score; most frequent reason: {most}"
+        reason = f"{missing} of {len(lines)} have no score; most frequent reason: {most}"
     copies: dict[object, list[int]] = {}
     for row in known.tolist():
         line = lines[row]
@@ -152,7 +136,7 @@ def _mean(lines: Sequence[Example], scores: Scores, sampling: Sampling) -> Estim
     if min(clusters, len(copies)) >= FEWEST:
         rng = sampling.generator([clusters], "quality")
         (mean,) = cluster_means(scores.values[known][None], contexts, np.zeros(1), sampling.resamples, rng, flips=0)
-        return estimate_of(mean, **labels, p=math.nan, seed=sampling.seed, reason=reason or mean.reason)
+        return estimate_of(mean, **labels, p=NAN, seed=sampling.seed, reason=reason or mean.reason)
     firsts = [_score(scores, rows[0]) for rows in copies.values()]
     independent = mean_of_independent(firsts, [len(rows) for rows in copies.values()])
     method = "mean of the scores, taken as exact"
@@ -169,7 +153,7 @@ def _missing(scores: Scores) -> Counter[str]:
 
 def _score(scores: Scores, row: int) -> Estimate:
     """Return the score of one reply with its prediction interval."""
-    low, high = (math.nan if end is None else float(end[row]) for end in (scores.low, scores.high))
+    low, high = (NAN if end is None else float(end[row]) for end in (scores.low, scores.high))
     return Estimate(value=float(scores.values[row]), low=low, high=high)
 
 
@@ -187,26 +171,17 @@ def _cases(scorer: Scorer, lines: Sequence[Example], scores: Scores, at_least: f
     """Return the lowest replies below `at_least`, the lowest first; if none is below, the lowest reply."""
     order = np.argsort(scores.values, kind="stable")[: int(scores.scored.sum())].tolist()
     below = [row for row in order if scores.values[row] < at_least]
-    rows = (below or order[:1])[:_SHOWN]
-    return tuple(_case(scorer, lines[row], _score(scores, row), scores.warnings.get(row, ())) for row in rows)
-
-
-def _case(scorer: Scorer, line: Example, score: Estimate, warnings: Sequence[str]) -> Case:
-    """Return a reply with its score, what changed the score, and the warnings."""
-    # The explanation of a whole conversation would be that of its last reply.
-    (why,) = explanations(scorer, [line]) if is_explained(scorer) and not line.is_dialogue else (None,)
-    words = why.words if why else ""
-    values: dict[str, Any] = {"id": line.id, "dataset": line.dataset, "system": line.system, "scorer": scorer.card.name}
-    values |= {"score": score.value, "low": score.low, "high": score.high}
-    return Case(
-        why=line.where or line.id,
-        facts="; ".join(filter(None, [interval(score), words, ", ".join(warnings)])),
-        context=[_short(turn) for turn in line.context[-_TURNS:]],
-        replies=[("reply", _short(line.response) or "(empty)")],
-        values={**values, "explanation": words, "warnings": list(warnings)},
-    )
-
-
-def _short(text: str) -> str:
-    """Return a text on one line, cut."""
-    return shorten(text, _LONGEST, placeholder=" ...")
+    cases = []
+    for row in (below or order[:1])[:_SHOWN]:
+        line, score, warnings = lines[row], _score(scores, row), list(scores.warnings.get(row, ()))
+        # The explanation of a whole conversation would be that of its last reply.
+        (why,) = explanations(scorer, [line]) if is_explained(scorer) and not line.is_dialogue else (None,)
+        words = why.words if why else ""
+        values: dict[str, Any] = {"id": line.id, "dataset": line.dataset, "system": line.system}
+        values |= {"scorer": scorer.card.name, "score": score.value, "low": score.low, "high": score.high}
+        values |= {"explanation": words, "warnings": warnings}
+        facts = "; ".join(filter(None, [interval(score), words, ", ".join(warnings)]))
+        *context, reply = (shorten(text, _LONGEST, placeholder=" ...") for text in [*line.context, line.response])
+        replies = [("reply", reply or "(empty)")]
+        cases.append(Case(line.where or line.id, facts, context[-_TURNS:], replies, values=values))
+    return tuple(cases)

@@ -62,24 +62,15 @@ class Raters:
 
     If no rater is named, the first ratings of all lines count as one rater, the second ratings as another, and so on:
     a person drawn at random for each line.
-
-    Attributes:
-        rated: the data set.
-        names: [J] the raters, sorted.
-        named: whether these are people; else places in the lines.
-        ratings: [N, R] NaN for a missing rating.
-        raters: [N, R] number of the rater, `NO_RATER` for a missing rating.
-        repeated: ratings left out because their rater had rated the line before.
-        nameless: ratings left out because they have no rater but others have.
     """
 
     rated: RatedSet
-    names: tuple[str, ...]
-    named: bool
-    ratings: FloatArray
-    raters: IntArray
-    repeated: int = 0
-    nameless: int = 0
+    names: tuple[str, ...]  # [J] sorted
+    named: bool  # whether these are people; else places in the lines
+    ratings: FloatArray  # [N, R] NaN for a missing rating
+    raters: IntArray  # [N, R] number of the rater, `NO_RATER` for a missing rating
+    repeated: int = 0  # ratings left out because their rater had rated the line before
+    nameless: int = 0  # ratings left out because they have no rater but others have
 
     @classmethod
     def of(cls, rated: RatedSet) -> Raters:
@@ -110,6 +101,12 @@ class Raters:
     def counts(self) -> IntArray:
         """[J] the number of ratings of each rater."""
         return np.bincount(self.raters[self.present], minlength=len(self.names)).astype(np.int64)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The numbers of rated lines, ratings and raters."""
+        lines, ratings = int(self.present.any(axis=1).sum()), int(self.present.sum())
+        return {"lines": lines, "ratings": ratings, "raters": int((self.counts > 0).sum())}
 
     @cached_property
     def values(self) -> FloatArray:

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from rejoinder.analysis.aggregation import Aggregated, Aggregation, aggregate
-from rejoinder.analysis.agreement_of_raters import SHUFFLES, agreement, by_chance
-from rejoinder.analysis.raters import (
-    CHECK,
-    FEWEST_SHARED,
-    Attention,
-    Raters,
-    attention_of,
-    left_out,
-    project_ratings,
-    unified_names,
-)
+from rejoinder.analysis.agreement_of_raters import SHUFFLES, agreement, by_chance, upside_down
+from rejoinder.analysis.baselines import most_frequent, scorer_facts
+from rejoinder.analysis.raters import CHECK, Attention, Raters, attention_of, left_out, project_ratings, unified_names
 from rejoinder.analysis.ratings_layout import layout
 from rejoinder.analysis.scored import RATERS
 from rejoinder.analysis.stand_in import EPSILON, MEAN_RATING, calibrated, stand_in
@@ -34,8 +24,8 @@ from rejoinder.data.read import examples_of
 from rejoinder.data.shared_ids import refuse_again
 from rejoinder.data.values import is_number
 from rejoinder.errors import DataError, UsageError
-from rejoinder.estimates import LEVEL, Estimate, Verdict, estimate_of, pick
-from rejoinder.example import OVERALL, Example, Given, Rating
+from rejoinder.estimates import Estimate, Verdict, estimate_of
+from rejoinder.example import OVERALL, Example, Given
 from rejoinder.report.layout import Case
 from rejoinder.report.results import About, Results
 from rejoinder.report.written import sentences
@@ -98,115 +88,135 @@ def ratings(
             left for a model.
         UsageError: an option is out of range.
     """
-    if min_kappa is not None and (not is_number(min_kappa) or not min_kappa <= 1):
-        raise UsageError(f"min_kappa is {min_kappa!r}, expected a number up to 1")
-    if kappa not in WEIGHTINGS:
-        raise UsageError(f"kappa is {kappa!r}, expected one of {', '.join(WEIGHTINGS)}")
-    if not is_number(epsilon) or not 0 <= epsilon <= 1:
-        raise UsageError(f"epsilon is {epsilon!r}, expected a number from 0 to 1")
     options: dict[str, Any] = {"dimension": dimension, "aggregation": aggregation, "share": share}
     options |= {"min_kappa": min_kappa, "kappa": kappa, "epsilon": epsilon, "resamples": resamples, "seed": seed}
-    sampling, scorers = Sampling.checked(resamples, seed), listed(scorers)
-    lines, known = _read(examples, scorers)
-    known |= attention or {}
-    lines, joined, kept = (lines, [], []) if known else unified_names(lines)
+    _require_options(options)
+    scorers = listed(scorers)
+    lines, known, names = _read(examples, columns_of(scorers), attention or {})
     checks, lines = ([line for line in lines if (CHECK in line.extra) is wanted] for wanted in (True, False))
     refuse_again(lines)
     known, means = {**attention_of(checks, dimension), **known}, _single_means(lines, dimension)
     options["files"] = list(dict.fromkeys(Path(line.where.rpartition(":")[0]).name for line in lines if line.where))
     loaded = load_scorers(scorers, vectors=vectors)
     scored = {name: (scorer, run(as_rated(scorer, lines), lines, progress=progress)) for name, scorer in loaded.items()}
+    fitted = choose_scorers(scorers, [line.dataset for line in lines]).fitted
+    counts = {"examples": len(lines), "checks": len(checks), "unrated": int(np.isnan(means).sum())}
+    about = About(data=[], scorers=_scorers(scored, fitted), options=options, counts=counts)
     sets = rated_sets(lines, means, dimension).filled
-    parts = [_of_set(rated, options, sampling, known, scored) for rated in sets]
-    about = About(
-        data=[part.data for part in parts],
-        scorers=_scorers(scored, choose_scorers(scorers, [line.dataset for line in lines]).fitted),
-        options=options,
-        counts={"examples": len(lines), "checks": len(checks), "unrated": int(np.isnan(means).sum())},
-    )
-    for rated, part in zip(sets, parts, strict=True):
-        for place, line in zip(rated.places.tolist(), part.lines, strict=True):
-            lines[place] = line
-    return _results(parts, about, facts_warning(loaded), lines, joined=joined, kept=kept)
+    return _results(sets, lines, known, scored, about, {**names, "unread": facts_warning(loaded)})
 
 
-def _read(examples: Given, scorers: Sequence[ScorerLike]) -> tuple[list[Example], dict[str, Attention]]:
-    """Return the lines, and the attention of the raters of a rating project."""
-    if isinstance(examples, (str, Path)) and is_project(examples):
-        return project_ratings(examples)
-    return list(examples_of(examples, keep=columns_of(scorers))), {}
+def _require_options(options: Mapping[str, Any]) -> None:
+    """Raise `UsageError` if an option is out of range."""
+    least, kappa, epsilon = options["min_kappa"], options["kappa"], options["epsilon"]
+    Sampling.checked(options["resamples"], options["seed"])
+    if least is not None and (not is_number(least) or not least <= 1):
+        raise UsageError(f"min_kappa is {least!r}, expected a number up to 1")
+    if kappa not in WEIGHTINGS:
+        raise UsageError(f"kappa is {kappa!r}, expected one of {', '.join(WEIGHTINGS)}")
+    if not is_number(epsilon) or not 0 <= epsilon <= 1:
+        raise UsageError(f"epsilon is {epsilon!r}, expected a number from 0 to 1")
 
 
-def _results(parts: Sequence[_OfSet], about: About, warning: str, lines: Sequence[Example], **names: Any) -> Results:
-    """Return the results of all data sets together."""
-    estimates = tuple(row for part in parts for row in part.estimates)
-    cases = tuple(case for part in parts for case in part.cases)
-    facts = {"estimates": estimates, "about": about, "upside_down": _upside_down(estimates), **names}
+def _results(
+    sets: Sequence[RatedSet],
+    lines: Sequence[Example],
+    attention: Mapping[str, Attention],
+    scored: Mapping[str, tuple[Scorer, Scores]],
+    about: About,
+    names: Mapping[str, Any],
+) -> Results:
+    """Return the results of all data sets."""
+    options = about.options
+    sampling = Sampling(options["resamples"], options["seed"])
+    estimates, data, cases, warnings = list[Estimate](), list[dict[str, Any]](), list[Case](), list[str]()
+    for rated in sets:
+        raters = Raters.of(rated)
+        out = left_out(raters, attention, options["min_kappa"], options["kappa"])
+        counting, rng = raters.without(out), sampling.generator(rated.name, "models of raters")
+        made = aggregate(counting, options["aggregation"], rng=rng, share=options["share"])
+        data.append(_facts(raters, counting, made, out))
+        estimates += _agreement(raters, counting, out, options, sampling)
+        estimates += [*_of_raters(raters, made, attention), *_systems(counting, made, data[-1]["values"], sampling)]
+        tests, outside = _replaced(counting, sampling, options["epsilon"], scored)
+        estimates, warnings = [*estimates, *tests], [*warnings, *outside]
+        cases += _disagreements(counting, made)
+        lines = _with_ratings(lines, rated, made.values, out)
+    about = replace(about, data=data)
+    facts = {"estimates": estimates, "about": about, "upside_down": upside_down(estimates), **names}
     facts |= {"mean_rating": MEAN_RATING, "shuffles": SHUFFLES}
     more, notes = (sentences("analysis", "ratings_notes", part=part, **facts) for part in ("warnings", "notes"))
-    warnings = [*(sentence for part in parts for sentence in part.warnings), warning, *more]
     return Results(
         command="ratings",
-        estimates=estimates,
+        estimates=tuple(estimates),
         answer=sentences("analysis", "ratings", **facts),
-        warnings=tuple(filter(None, warnings)),
-        cases=cases,
+        warnings=(*warnings, *more),
+        cases=tuple(cases),
         about=about,
         layout=layout(estimates, about, cases, notes, list(map(to_record, lines))),
     )
 
 
-class _OfSet(NamedTuple):
-    """The results of a data set, and its lines with one rating each."""
+def _read(
+    examples: Given, keep: Collection[str], attention: Mapping[str, Attention]
+) -> tuple[list[Example], Mapping[str, Attention], dict[str, list[list[str]]]]:
+    """Return the lines, the attention of the raters, and the names of raters that were joined and kept apart."""
+    lines, known = list[Example](), dict[str, Attention]()
+    if isinstance(examples, (str, Path)) and is_project(examples):
+        lines, known = project_ratings(examples)
+    else:
+        lines = list(examples_of(examples, keep=keep))
+    if known or attention:  # raters of a project, whose names are exact
+        return lines, {**known, **attention}, {"joined": [], "kept": []}
+    lines, joined, kept = unified_names(lines)
+    return lines, {}, {"joined": joined, "kept": kept}
 
-    estimates: list[Estimate]
-    data: dict[str, Any]
-    cases: list[Case]
-    warnings: list[str]
-    lines: list[Example]
 
-
-def _of_set(
-    rated: RatedSet,
-    options: Mapping[str, Any],
-    sampling: Sampling,
-    attention: Mapping[str, Attention],
-    scored: Mapping[str, tuple[Scorer, Scores]],
-) -> _OfSet:
-    """Return the results of a data set."""
-    raters, least, weighting = Raters.of(rated), options["min_kappa"], options["kappa"]
-    out = left_out(raters, attention, least, weighting)
-    counting, counts = raters.without(out), dict(zip(raters.names, raters.counts.tolist(), strict=True))
-    rng = sampling.generator(rated.name, "models of raters")
-    made = aggregate(counting, options["aggregation"], rng=rng, share=options["share"])
-    estimates = agreement(raters, sampling)
+def _agreement(
+    raters: Raters, counting: Raters, out: Collection[str], options: Mapping[str, Any], sampling: Sampling
+) -> list[Estimate]:
+    """Return the agreement of the raters who count, next to that of all raters and to the effect of the rule."""
+    rows = agreement(raters, sampling)
     if out:
-        of_all = [replace(row, by="raters", group="all") for row in estimates if not row.rater]
-        of_raters = [row for row in estimates if row.rater]
-        estimates = [*(row for row in agreement(counting, sampling) if not row.rater), *of_all, *of_raters]
-    labels: dict[str, Any] = {"dataset": rated.name, "scorer": RATERS}
-    if raters.named:
-        left = Estimate(**labels, statistic="raters left out", n=len(counts), value=len(out))
-        estimates.append(left)
-    if raters.named and least is not None:
-        number, alpha = by_chance(raters, least, weighting, sampling.generator(rated.name, "raters by chance"))
-        chance: dict[str, Any] = {"by": "raters", "group": "by chance", "method": f"mean over {SHUFFLES} shuffles"}
-        estimates.append(replace(left, value=number, **chance))
-        estimates.append(replace(left, statistic="alpha interval", n=len(rated), value=alpha, **chance))
+        of_all = [replace(row, by="raters", group="all") for row in rows if not row.rater]
+        of_each = [row for row in rows if row.rater]
+        rows = [*(row for row in agreement(counting, sampling) if not row.rater), *of_all, *of_each]
+    if not raters.named:
+        return rows
+    labels: dict[str, Any] = {"dataset": raters.rated.name, "scorer": RATERS, "statistic": "raters left out"}
+    rows.append(Estimate(**labels, n=len(raters.names), value=len(out)))
+    if options["min_kappa"] is not None:
+        rng = sampling.generator(raters.rated.name, "raters by chance")
+        number, alpha = by_chance(raters, options["min_kappa"], options["kappa"], rng)
+        labels |= {"by": "raters", "group": "by chance", "method": f"mean over {SHUFFLES} shuffles"}
+        rows.append(Estimate(**labels, n=len(raters.names), value=number))
+        rows.append(Estimate(**labels | {"statistic": "alpha interval"}, n=len(raters.rated), value=alpha))
+    return rows
+
+
+def _of_raters(raters: Raters, made: Aggregated, attention: Mapping[str, Attention]) -> list[Estimate]:
+    """Return the competence of each rater by a model, and the median and the tenth of the seconds for a reply."""
+    counts, rows = dict(zip(raters.names, raters.counts.tolist(), strict=True)), list[Estimate]()
+    labels: dict[str, Any] = {"dataset": raters.rated.name, "scorer": RATERS}
     for name, value in made.competence.items():
-        estimates.append(Estimate(**labels, statistic="competence", rater=name, n=counts[name], value=value))
-    for name, seconds in ((name, attention[name].seconds) for name in raters.names if name in attention):
+        rows.append(Estimate(**labels, statistic="competence", rater=name, n=counts[name], value=value))
+    labels |= {"statistic": "seconds", "by": "quantile"}
+    for name in raters.names:
+        seconds = attention[name].seconds if name in attention else ()
         for share in ("0.5", "0.1") if seconds else ():
-            about = {**labels, "statistic": "seconds", "rater": name, "by": "quantile", "group": share}
-            estimates.append(Estimate(**about, n=len(seconds), value=float(np.quantile(seconds, float(share)))))
-    values = raters.values.tolist() if len(raters.values) <= _FEW_VALUES else []
-    estimates += _systems(counting, made, values, sampling)
-    replaced, warnings = _replaced(counting, sampling, options["epsilon"], scored)
-    data = {
+            value = float(np.quantile(seconds, float(share)))
+            rows.append(Estimate(**labels, rater=name, group=share, n=len(seconds), value=value))
+    return rows
+
+
+def _facts(raters: Raters, counting: Raters, made: Aggregated, out: Mapping[str, str]) -> dict[str, Any]:
+    """Return the facts about a data set."""
+    rated, counts = raters.rated, dict(zip(raters.names, raters.counts.tolist(), strict=True))
+    return {
         "dataset": rated.name,
         "title": rated.title,
-        **_sizes(raters),
-        "counting": _sizes(counting),
+        **raters.sizes,
+        "counting": counting.sizes,
         "rated": int(np.isfinite(made.values).sum()),
         "uncertain": made.uncertain,
         "named": raters.named,
@@ -214,26 +224,13 @@ def _of_set(
         "nameless": raters.nameless,
         "contexts": rated.clusters,
         "scale": rated.scale,
-        "values": values,
+        "values": raters.values.tolist() if len(raters.values) <= _FEW_VALUES else [],
         "left_out": [{"rater": name, "ratings": counts[name], "why": why} for name, why in out.items()],
     }
-    of_lines = zip(rated.examples, _on_scales_of_lines(rated, made.values), strict=True)
-    lines = [_with_rating(line, value, rated.dimension, out) for line, value in of_lines]
-    return _OfSet([*estimates, *replaced], data, _disagreements(counting, made), warnings, lines)
-
-
-def _sizes(raters: Raters) -> dict[str, int]:
-    """Return the numbers of lines, ratings and raters."""
-    lines, ratings = int(raters.present.any(axis=1).sum()), int(raters.present.sum())
-    return {"lines": lines, "ratings": ratings, "raters": int((raters.counts > 0).sum())}
 
 
 def _single_means(lines: Sequence[Example], dimension: str) -> FloatArray:
-    """Return [N] the mean of the single ratings of each line, NaN without any.
-
-    Raises:
-        DataError: no line has a single rating.
-    """
+    """Return [N] the mean of the single ratings of each line, NaN without any; `DataError` if no line has one."""
     rated = [[rating.value for rating in line.ratings if rating.dimension == dimension] for line in lines]
     if any(rated):
         return np.array([round(sum(values) / len(values), 9) if values else np.nan for values in rated])
@@ -251,29 +248,14 @@ def _scorers(
     """Return the facts about the scorers; the last is the baseline."""
     facts: dict[str, dict[str, Any]] = {
         name: {
-            "kind": scorer.card.kind,
-            "asked": True,
-            "signature": scores.signature.fields,
-            "warnings": scores.warning_counts,
+            **scorer_facts(scorer.card.kind, scores),
             "unscored": int((~scores.scored).sum()),
-            "unscored_reason": next((why for why, _ in Counter(scores.reasons.values()).most_common(1)), ""),
+            "unscored_reason": most_frequent(scores.reasons.values()),
             "fitted_on": list(fitted.get(name, ())),
         }
         for name, (scorer, scores) in scored.items()
     }
     return facts | ({MEAN_RATING: {"kind": "oracle baseline", "asked": False}} if facts else {})
-
-
-def _upside_down(estimates: Iterable[Estimate]) -> list[Estimate]:
-    """Return the correlations of raters who rate high what the others rate low: one such rater lowers all agreement.
-
-    Intervals are wider for more raters: of 60 who guess, one or two have an interval below 0 by chance.
-    """
-    rows = [row for row in pick(estimates, statistic="spearman", versus="") if row.rater and row.known]
-    rows = [row for row in rows if row.n >= FEWEST_SHARED]
-    tests, edge = Counter(row.dataset for row in rows), NormalDist().inv_cdf
-    wider = {name: edge(1 - LEVEL / 2 / count) / edge(1 - LEVEL / 2) for name, count in tests.items()}
-    return [row for row in rows if row.value + (row.high - row.value) * wider[row.dataset] < 0]
 
 
 def _replaced(
@@ -295,31 +277,29 @@ def _replaced(
     return estimates, warnings
 
 
-def _with_rating(line: Example, value: float, dimension: str, out: Mapping[str, str]) -> Example:
-    """Return a line with the rating made of its ratings; those that do not count are kept under a key of their own."""
-    none = "" if np.isfinite(value) else "the line got no rating: no rater counts, or the model is too uncertain"
+def _with_ratings(
+    lines: Sequence[Example], rated: RatedSet, values: FloatArray, out: Mapping[str, str]
+) -> list[Example]:
+    """Return the lines, those of a data set with their ratings [N]; what does not count is kept under a key.
 
-    def why(rating: Rating) -> str:
-        return "" if rating.dimension != dimension else out.get(rating.rater or "", none)
-
-    aside = [
-        {"rater": rating.rater, "value": rating.value, "why": why(rating)} for rating in line.ratings if why(rating)
-    ]
-    quality = {name: mean for name, mean in line.quality.items() if name != dimension}
-    return replace(
-        line,
-        ratings=tuple(rating for rating in line.ratings if not why(rating)),
-        quality=quality if none else {**quality, dimension: float(value)},
-        extra={**line.extra, ASIDE: {dimension: aside}} if aside else line.extra,
-    )
-
-
-def _on_scales_of_lines(rated: RatedSet, values: FloatArray) -> list[float]:
-    """Return [N] ratings on the scale of each line; they are on [0, 1] if the lines have several scales."""
-    if len(rated.scales) < 2:
-        return list(map(float, values))
-    ends = (line.scale(rated.dimension) or (0.0, 1.0) for line in rated.examples)
-    return [round(low + float(value) * (high - low), 9) for value, (low, high) in zip(values, ends, strict=True)]
+    Ratings are put on the scale of each line: they are on [0, 1] if the lines have several scales.
+    """
+    lines, dimension = list(lines), rated.dimension
+    for place, line, value in zip(rated.places.tolist(), rated.examples, values.tolist(), strict=True):
+        low, high = line.scale(dimension) or (0.0, 1.0)
+        rating = value if len(rated.scales) < 2 else round(low + value * (high - low), 9)
+        none = "" if np.isfinite(value) else "the line got no rating: no rater counts, or the model is too uncertain"
+        whys = [out.get(each.rater or "", none) if each.dimension == dimension else "" for each in line.ratings]
+        reasons = list(zip(line.ratings, whys, strict=True))
+        aside = [{"rater": each.rater, "value": each.value, "why": why} for each, why in reasons if why]
+        quality = {name: mean for name, mean in line.quality.items() if name != dimension}
+        lines[place] = replace(
+            line,
+            ratings=tuple(each for each, why in reasons if not why),
+            quality=quality if none else {**quality, dimension: rating},
+            extra={**line.extra, ASIDE: {dimension: aside}} if aside else line.extra,
+        )
+    return lines
 
 
 def _systems(raters: Raters, made: Aggregated, values: Sequence[float], sampling: Sampling) -> list[Estimate]:
@@ -329,20 +309,19 @@ def _systems(raters: Raters, made: Aggregated, values: Sequence[float], sampling
     numbers, systems = np.unique(rated.systems[rows], return_inverse=True)
     if len(numbers) < 2:
         return []
-    contexts = renumbered(rated.contexts[rows])
+    contexts, seed = renumbered(rated.contexts[rows]), sampling.seed if sampling.resamples else None
     draws = sampling.draw(contexts, rated.name, "systems").means(made.values[rows], systems)
     estimates = []
     for system in np.argsort(-draws[:, 0], kind="stable").tolist():
         lines = rows[systems == system]
-        single = raters.ratings[lines][raters.present[lines]]
+        single, size = raters.ratings[lines][raters.present[lines]], len(np.unique(rated.contexts[lines]))
         labels: dict[str, Any] = {"dataset": rated.name, "scorer": RATERS, "level": "system"}
         labels |= {"system": str(rated.examples[lines[0]].system), "n": len(lines)}
-        size = len(np.unique(rated.contexts[lines]))
         mean = percentile_interval(draws[system], size)
-        seed = sampling.seed if sampling.resamples else None
-        estimates.append(estimate_of(mean, **labels, statistic="mean rating", contexts=size, seed=seed))
-        spread = float(made.values[lines].std())
-        estimates.append(Estimate(**labels, statistic="spread of ratings", value=spread))
+        estimates += [
+            estimate_of(mean, **labels, statistic="mean rating", contexts=size, seed=seed),
+            Estimate(**labels, statistic="spread of ratings", value=float(made.values[lines].std())),
+        ]
         labels |= {"statistic": "share of ratings", "by": "rating", "n": len(single)}
         estimates += [Estimate(**labels, group=f"{value:g}", value=float((single == value).mean())) for value in values]
     return estimates
@@ -350,21 +329,20 @@ def _systems(raters: Raters, made: Aggregated, values: Sequence[float], sampling
 
 def _disagreements(raters: Raters, made: Aggregated) -> list[Case]:
     """Return the lines whose ratings are furthest apart; of those with equal spread the most rated, then the first."""
-    several = np.flatnonzero(raters.present.sum(axis=1) >= 2)
-    if not len(several):
-        return []
-    spread = np.nanstd(raters.ratings[several], axis=1).round(9)
-    order = np.lexsort((several, -raters.present[several].sum(axis=1), -spread))[:_QUOTED]
+    sizes = raters.present.sum(axis=1)
+    several = np.flatnonzero(sizes >= 2)
+    spread = np.array([np.nanstd(row) for row in raters.ratings[several]]).round(9)
+    order = np.lexsort((several, -sizes[several], -spread))[:_QUOTED]
     cases = []
-    for line in several[order[spread[order] > 0]].tolist():
-        example, present = raters.rated.examples[line], raters.present[line]
-        names = (raters.names[number] for number in raters.raters[line][present].tolist())
-        pairs = zip(names, raters.ratings[line][present].tolist(), strict=True)
+    for row in several[order[spread[order] > 0]].tolist():
+        line, present = raters.rated.examples[row], raters.present[row]
+        names = (raters.names[number] for number in raters.raters[row][present].tolist())
+        pairs = zip(names, raters.ratings[row][present].tolist(), strict=True)
         by_rater = dict(sorted(pairs, key=lambda pair: pair[1]))
-        values = {"dataset": raters.rated.name, "id": example.id, "system": example.system}
-        values |= {"response": example.response, "ratings": by_rater, "rating": float(made.values[line])}
+        values = {"dataset": raters.rated.name, "id": line.id, "system": line.system, "response": line.response}
+        values |= {"ratings": by_rater, "rating": float(made.values[row])}
         why = f"{min(by_rater.values()):g} to {max(by_rater.values()):g}"
         facts = ", ".join(f"{name} {value:g}" for name, value in by_rater.items())
-        reply = [(example.system or "reply", example.response)]
-        cases.append(Case(why, facts, example.context, reply, values=values))
+        reply = [(line.system or "reply", line.response)]
+        cases.append(Case(why, facts, line.context, reply, values=values))
     return cases

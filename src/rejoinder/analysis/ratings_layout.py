@@ -30,9 +30,8 @@ AGREEMENT = {
     "pearson of halves": "random halves, Pearson",
     "spearman of halves": "random halves, Spearman",
 }
-_BRIEF = ("Agreement", "Raters", "Systems", "Alternative annotator test")  # sections, of which a terminal shows
+_BRIEF = {"Agreement": 2, "Raters": 2, "Systems": 1, "Alternative annotator test": 1}  # tables that a terminal shows
 _MOST_ROWS, _MOST_PAIRS = 50, 30
-_PASSES = {Verdict.ABOVE: "yes", Verdict.INCONCLUSIVE: "no"}
 _SPARE = ("kappa linear", "kappa", "spearman")
 
 
@@ -45,22 +44,23 @@ def layout(
         prefix = f"{data['title']}: " if len(about.data) > 1 else ""
         quoted = [case for case in cases if case.values["dataset"] == data["dataset"]]
         for title, blocks in _sections(pick(estimates, dataset=data["dataset"]), data, about.options, quoted):
-            tables = [block for block in blocks if isinstance(block, Table)]
             sections += [Section(prefix + title, blocks)] if any(blocks) else []
-            shown = tables[:2] if title in _BRIEF[:2] else tables[:1] if title in _BRIEF else []
-            brief += [block._replace(title=prefix + (block.title or title)) for block in shown]
+            tables = [block for block in blocks if isinstance(block, Table)]
+            brief += [table._replace(title=prefix + (table.title or title)) for table in tables[: _BRIEF.get(title, 0)]]
     data = about.data[0]
     rows = pick(estimates, dataset=data["dataset"])
-    keys = [
-        KeyFigure.of(one(rows, statistic="alpha interval", by=""), "Krippendorff's alpha", "0 is chance, 1 is best"),
-        KeyFigure.of(one(rows, statistic="ICC(1,k)", by=""), "reliability of the mean rating", "ICC(1,k)"),
-    ]
     sizes, people = data["counting"], "raters who count" if data["named"] else "ratings of a line at most"
     of = f"{count(sizes['ratings'])} ratings of {count(sizes['lines'])} lines"
     kappas = [row for row in pick(rows, statistic="kappa quadratic", versus="") if row.rater and row.known]
     return Layout(
         title=f"How much do the raters of {', '.join(data['title'] for data in about.data)} agree?",
-        keys=[*keys, KeyFigure(count(sizes["raters"]), "", people, of)],
+        keys=[
+            KeyFigure.of(
+                one(rows, statistic="alpha interval", by=""), "Krippendorff's alpha", "0 is chance, 1 is best"
+            ),
+            KeyFigure.of(one(rows, statistic="ICC(1,k)", by=""), "reliability of the mean rating", "ICC(1,k)"),
+            KeyFigure(count(sizes["raters"]), "", people, of),
+        ],
         chart=intervals(
             "raters",
             sorted(kappas, key=lambda row: -row.value)[:_MOST_PAIRS],
@@ -89,6 +89,14 @@ def _size(row: Estimate) -> str:
     return count(row.n)
 
 
+def _share(row: Estimate) -> str:
+    return percent(row.value)
+
+
+def _passes(row: Estimate) -> str:
+    return {Verdict.ABOVE: "yes", Verdict.INCONCLUSIVE: "no"}.get(row.verdict, str(row.verdict))
+
+
 def _sections(
     rows: Sequence[Estimate], data: Mapping[str, Any], options: Mapping[str, Any], cases: Sequence[Case]
 ) -> Iterator[tuple[str, list[Block | None]]]:
@@ -96,43 +104,37 @@ def _sections(
     yield "Agreement", [_agreement(rows, data)]
     names = ("kappa quadratic", *_SPARE)
     kappas = [Column(name.replace("sp", "Sp"), {"statistic": name, "by": ""}, spare=name in _SPARE) for name in names]
+    mean, spread, seconds = {"statistic": "mean rating"}, {"statistic": "spread of ratings"}, {"statistic": "seconds"}
     columns = [
         *kappas,
-        Column("ratings", {"statistic": "mean rating"}, _size),
-        Column("mean", {"statistic": "mean rating"}, _plain),
-        Column("spread", {"statistic": "spread of ratings"}, _plain, spare=True),
+        Column("ratings", mean, _size),
+        Column("mean", mean, _plain),
+        Column("spread", spread, _plain, spare=True),
         Column("competence", {"statistic": "competence"}, _plain),
-        Column("median seconds", {"statistic": "seconds", "group": "0.5"}, partial(_plain, digits=1), spare=True),
-        Column("fastest tenth", {"statistic": "seconds", "group": "0.1"}, partial(_plain, digits=1), spare=True),
+        Column("median seconds", {**seconds, "group": "0.5"}, partial(_plain, digits=1), spare=True),
+        Column("fastest tenth", {**seconds, "group": "0.1"}, partial(_plain, digits=1), spare=True),
     ]
     caption = "Each rater with all others, over the lines they share; Spearman: with the mean of the other ratings."
     raters = [row for row in pick(rows, versus="", scorer="raters") if row.rater]
+    table_of_raters = pivot(raters, partial(_name, data=data), columns, caption=caption, heading="rater")
     out = [(rater["rater"], count(rater["ratings"]), rater["why"]) for rater in data["left_out"]]
     aside = "Their ratings are kept in the lines, under set_aside."
-    yield (
-        "Raters",
-        [
-            pivot(raters, partial(_name, data=data), columns, caption=caption, heading="rater"),
-            table(("rater", "ratings", "why"), out, title="Left out", caption=aside) if out else None,
-        ],
-    )
-    pairs = sorted((row for row in rows if row.versus), key=lambda row: -row.n)
+    left = table(("rater", "ratings", "why"), out, title="Left out", caption=aside) if out else None
+    yield "Raters", [table_of_raters, left]
+    pairs = sorted((row for row in rows if row.versus), key=lambda row: -row.n)[: _MOST_PAIRS * len(names)]
     columns = [Column("lines", {"statistic": "spearman"}, _size), *kappas]
     caption = f"Two raters who share ten lines or more, the {_MOST_PAIRS} pairs with the most first."
-    shown = pairs[: _MOST_PAIRS * len(names)]
-    both = pivot(shown, lambda row: f"{row.rater}, {row.versus}", columns, caption=caption, heading="raters")
-    yield "Pairs of raters", [both]
+    yield "Pairs of raters", [pivot(pairs, "{0.rater}, {0.versus}".format, columns, caption=caption, heading="raters")]
+    shares = [(f"{value:g}", {"statistic": "share of ratings", "group": f"{value:g}"}) for value in data["values"]]
     columns = [
-        Column("mean [low, high]", {"statistic": "mean rating"}),
-        Column("lines", {"statistic": "mean rating"}, _size),
-        Column("spread", {"statistic": "spread of ratings"}, _plain),
+        Column("mean [low, high]", mean),
+        Column("lines", mean, _size),
+        Column("spread", spread, _plain),
+        *(Column(*share, _share, spare=True) for share in shares),
     ]
-    for value in data["values"]:
-        labels = {"statistic": "share of ratings", "group": f"{value:g}"}
-        columns.append(Column(f"{value:g}", labels, lambda row: percent(row.value), spare=True))
     caption = "Mean of the ratings of the lines; below each value, its share of the single ratings."
     yield "Systems", [pivot(pick(rows, level="system"), "system", columns, caption=caption, in_order=True)]
-    yield "Alternative annotator test", _stand_ins(rows, options)
+    yield "Alternative annotator test", _stand_ins(rows, options["epsilon"])
     yield "Lines on which raters disagree most", [Cases("", cases) if cases else None]
 
 
@@ -152,34 +154,32 @@ def _agreement(rows: Sequence[Estimate], data: Mapping[str, Any]) -> Table | Non
     )
 
 
-def _stand_ins(rows: Sequence[Estimate], options: Mapping[str, Any]) -> list[Block | None]:
+def _stand_ins(rows: Sequence[Estimate], epsilon: float) -> list[Block | None]:
     """Return the alternative annotator test of each scorer, and of each scorer against each rater."""
-    beaten, advantage = {"statistic": "raters beaten"}, {"statistic": "advantage"}
+    beaten, advantage, of_rater = (
+        {"statistic": name} for name in ("raters beaten", "advantage", "advantage of the rater")
+    )
     columns = [
         Column("raters", beaten, _size),
-        Column("beaten", beaten, lambda row: percent(row.value)),
+        Column("beaten", beaten, _share),
         Column("advantage [low, high]", advantage),
-        Column("passes", beaten, lambda row: _PASSES.get(row.verdict, str(row.verdict))),
+        Column("passes", beaten, _passes),
     ]
     caption = (
-        f"The share of raters that a scorer beats with epsilon {options['epsilon']:g}, and how often it is at least as "
-        "near to the other raters of a line (Calderon, Reichart and Dror 2025). It means little if the mean rating of "
-        "other contexts, which ignores the reply, passes too."
+        f"The share of raters that a scorer beats with epsilon {epsilon:g}, and how often it is at least as near to "
+        "the other raters of a line (Calderon, Reichart and Dror 2025). It means little if the mean rating of other "
+        "contexts, which ignores the reply, passes too."
     )
     tested = pick(rows, statistic=["raters beaten", "advantage", "advantage of the rater"])
-    overall = [row for row in tested if not row.rater]
-    single = [row for row in tested if row.rater][: 2 * _MOST_ROWS]
-    columns_of_rater = [
+    overall = pivot(pick(tested, rater=""), "scorer", columns, caption=caption, in_order=True)
+    columns = [
         Column("lines", advantage, _size),
         Column("scorer as near or nearer", advantage),
-        Column("rater as near or nearer", {"statistic": "advantage of the rater"}, _plain),
+        Column("rater as near or nearer", of_rater, _plain),
         Column("p", advantage, lambda row: p_value(row.p_adjusted)),
-        Column("beaten", advantage, lambda row: _PASSES.get(row.verdict, str(row.verdict))),
+        Column("beaten", advantage, _passes),
     ]
-    more = "p: of the rater being ahead by epsilon or more, adjusted by Benjamini and Yekutieli."
-    heading, title = "scorer, rater", "Scorers against each rater"
-    against = partial(pivot, single, lambda row: f"{row.scorer}, {row.rater}", columns_of_rater, in_order=True)
-    return [
-        pivot(overall, "scorer", columns, caption=caption, in_order=True),
-        against(title=title, heading=heading, caption=more),
-    ]
+    single = [row for row in tested if row.rater][: 2 * _MOST_ROWS]
+    texts = {"heading": "scorer, rater", "title": "Scorers against each rater"}
+    texts["caption"] = "p: of the rater being ahead by epsilon or more, adjusted by Benjamini and Yekutieli."
+    return [overall, pivot(single, "{0.scorer}, {0.rater}".format, columns, in_order=True, **texts)]

@@ -11,13 +11,14 @@ import numpy as np
 from rejoinder.data.rated import RatedSet
 from rejoinder.estimates import Estimate, estimate_of
 from rejoinder.scoring.domain import DomainShare
-from rejoinder.stats.correlation import Statistic, by_part, resampled
+from rejoinder.stats.correlation import Statistic, all_resampled, by_part, within_of
 from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, Sampling, percentile_interval, renumbered
 
 Kind = Literal["metric", "judge", "baseline", "oracle baseline"]
 """An oracle baseline reads ratings: the mean of a system, or of a data set."""
 RATERS = "raters"
 """The label `scorer` of estimates about human ratings."""
+_EMPTY = Estimate()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,14 +28,13 @@ class ScoredSet:
     Attributes:
         rated: the lines with their ratings, contexts and systems.
         scores: [N] by scorer, NaN where unscored: the scorers that were asked for first, then the baselines.
-        kinds: kind of each scorer.
+        kinds: by scorer.
         asked: the scorers that were asked for.
         sampling: number of resamples and seed.
         resamples: one draw of the contexts, which serves every analysis.
         outside: by scorer that cannot judge these lines, why: more than a tenth of its replies are out of its domain.
         members: the data sets of a pool.
-        unrated: [M] scores by scorer of the lines of this data set that have no rating: with the rated ones they are
-            the population of a pass rate.
+        unrated: [M] scores by scorer of the lines without a rating.
         unscored: by scorer that leaves lines unscored, the most frequent reason.
         shares: by scorer with a domain, how many of its scored replies are out of it.
     """
@@ -50,7 +50,7 @@ class ScoredSet:
     unrated: Mapping[str, FloatArray] = field(default_factory=dict)
     unscored: Mapping[str, str] = field(default_factory=dict)
     shares: Mapping[str, DomainShare] = field(default_factory=dict)
-    _draws: dict[tuple[str, str, bytes, bool], FloatArray] = field(default_factory=dict, init=False, repr=False)
+    _draws: dict[Any, dict[str, FloatArray]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -74,57 +74,70 @@ class ScoredSet:
             scored &= np.isfinite(self.scores[name])
         return np.flatnonzero(scored)
 
-    def about(self, scorer: str, rows: IntArray, **more: Any) -> dict[str, Any]:
-        """Return the fields of an estimate about a scorer on some lines; `more` adds or replaces fields."""
-        labels = {
+    def row(
+        self, scorer: str, rows: IntArray, statistic: str = "", measured: Estimate = _EMPTY, **more: Any
+    ) -> Estimate:
+        """Return `measured` as an estimate about a scorer on some lines; `more` replaces fields."""
+        fields = {
             "dataset": self.name,
             "scorer": scorer,
             "level": self.level,
+            "statistic": statistic,
             "n": len(rows),
             "unscored": len(self.rated) - len(rows) if scorer != RATERS else 0,
             "contexts": len(np.unique(self.rated.contexts[rows])),
             "seed": self.sampling.seed if self.sampling.resamples else None,
         }
-        return {**labels, **more}
+        return estimate_of(measured, **{**fields, **more})
 
     def estimate(self, draws: FloatArray, scorer: str, rows: IntArray, method: str, **more: Any) -> Estimate:
-        """Return the estimate whose value and resamples are `draws` [1 + B].
+        """Return the estimate about a scorer whose value and resamples are `draws` [1 + B].
 
-        Args:
-            draws: the value on the data, then on each resample.
-            scorer: see `about`.
-            rows: the lines that it was computed on.
-            method: how the value was computed; how the interval was computed is added.
-            more: other fields. `contexts` is the number of clusters behind the interval; `value` replaces the first
-                draw.
+        `more` are other fields: `contexts` is the number of clusters behind the interval, `value` replaces the first
+        draw. The method of the interval is added to `method`.
         """
-        about = self.about(scorer, rows, **more)
-        interval = percentile_interval(draws, about["contexts"])
+        contexts = more.get("contexts", len(np.unique(self.rated.contexts[rows])))
+        interval = percentile_interval(draws, contexts)
         methods = "; ".join(filter(None, [method, interval.method]))
-        return estimate_of(interval, **{"reason": interval.reason, **about, "method": methods})
+        return self.row(scorer, rows, measured=interval, **{**more, "method": methods})
 
-    def draws(self, statistic: Statistic, scorer: str, rows: IntArray, *, inside: bool = False) -> FloatArray:
-        """Return the correlation of a scorer with the ratings of some lines over each resample, computed once.
+    def draws(self, statistic: Statistic, scorer: str, rows: IntArray) -> FloatArray:
+        """Return [1 + B] the correlation of a scorer with the ratings of some lines over each resample."""
+        draws: FloatArray = self._drawn(statistic, scorer, rows, np.zeros_like(rows))[0]
+        return draws
 
-        Returns:
-            [1 + B] over all lines; with `inside` [S, 1 + B], inside each of the S data sets of these lines.
-        """
-        key = statistic, scorer, rows.tobytes(), inside and self.rated.pooled
+    def draws_in_sets(self, statistic: Statistic, scorer: str, rows: IntArray) -> FloatArray:
+        """Return [S, 1 + B] the same inside each of the S data sets of these lines."""
+        return self._drawn(statistic, scorer, rows, renumbered(self.rated.sets[rows]))
+
+    def within(self, scorer: str, rows: IntArray, groups: IntArray) -> Estimate:
+        """Return the mean of Pearson's correlations inside groups of lines, such as the lines of each system."""
+        draws = self._drawn("pearson", scorer, rows, groups)
+        return within_of(draws, self.scores[scorer][rows], self.rated.ratings[rows], groups, self.resamples.at(rows))
+
+    def means(self, scorer: str, rows: IntArray, groups: IntArray) -> FloatArray:
+        """Return [S, 1 + B] the mean of the scores, or of the ratings, over each of S groups of some lines."""
+        return self._drawn("mean", scorer, rows, groups)
+
+    def _drawn(
+        self, statistic: Statistic | Literal["mean"], scorer: str, rows: IntArray, groups: IntArray
+    ) -> FloatArray:
+        """Return [S, 1 + B] a statistic in each of S groups; all scorers of these lines are computed together, once."""
+        key = statistic, rows.tobytes(), groups.tobytes()
         if key not in self._draws:
-            scores, ratings, resamples = self.scores[scorer][rows], self.rated.ratings[rows], self.resamples.at(rows)
-            if key[-1]:
-                self._draws[key] = by_part(statistic, scores[None], ratings, self.rated.sets[rows], resamples)[:, 0]
+            resamples, ratings = self.resamples.at(rows), self.rated.ratings[rows]
+            known = {name: own for name in self.scores if np.isfinite(own := self.scores[name][rows]).all()}
+            if statistic == "mean":
+                known[RATERS] = ratings
+            values = np.stack(list(known.values()))
+            if statistic == "mean":
+                drawn = resamples.all_means(values, groups)
+            elif groups.any():
+                drawn = by_part(statistic, values, ratings, groups, resamples).swapaxes(0, 1)
             else:
-                self._draws[key] = resampled(statistic, scores, ratings, resamples)[None]
-        return self._draws[key] if inside else self._draws[key][0]
-
-    def system_means(self, scorer: str, rows: IntArray) -> FloatArray:
-        """Return [S, 1 + B] the means of the scores, or of the ratings, of each system on some lines, computed once."""
-        key = "mean", scorer, rows.tobytes(), False
-        if key not in self._draws:
-            values = self.rated.ratings if scorer == RATERS else self.scores[scorer]
-            self._draws[key] = self.resamples.at(rows).means(values[rows], renumbered(self.rated.systems[rows]))
-        return self._draws[key]
+                drawn = all_resampled(statistic, values, ratings, resamples)[:, None]
+            self._draws[key] = dict(zip(known, drawn, strict=True))
+        return self._draws[key][scorer]
 
 
 Analysis = Callable[[ScoredSet], list[Estimate]]

@@ -1,14 +1,13 @@
 """The alternative annotator test: can a scorer replace a rater?
 
-Each rater in turn is left out. Rater and scorer are compared with the other raters of each line: the one nearer to
-them, by root mean square, has the advantage; both have it if they are equally near. The scorer beats a rater unless the
-rater has the advantage on a share of lines that is larger by `epsilon`: a rater costs more time and money, and must be
-that much better. The scorer passes if it beats half of the raters.
+Each rater in turn is left out, and rater and scorer are compared with the other raters of each line: the one nearer to
+them, by root mean square, has the advantage, both if they are equally near. The scorer beats a rater unless the rater
+has the advantage on a share of lines that is larger by `epsilon`: a rater costs more, and must be that much better. The
+scorer passes if it beats half of the raters.
 
-Scores are brought to the scale of the raters first: by the straight line from scores to mean ratings, fitted on the
-lines of other contexts, in five parts, and then to the nearest value that raters give, because raters have no values in
-between either. So a constant scorer gives the value nearest to the mean rating of other contexts. That baseline is
-always reported, too: by root mean square, a value in the middle is hard to beat for a single rater.
+Scores are brought to the scale of the raters by the straight line from scores to mean ratings, fitted on other contexts
+in five parts, and then to the nearest value that raters give. The baseline is always reported: a constant score, which
+is the value nearest to the mean rating of other contexts. A value in the middle is hard to beat for a single rater.
 
 Source: Calderon, Reichart and Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge, section 3, and the
 defaults of its program: 30 lines a rater, two raters a line, a false discovery rate of .05.
@@ -44,7 +43,7 @@ def stand_in(
     .2 for experts, .15 for trained raters, .1 for crowds.
     """
     lines, numbers, nearer, rater_nearer = _nearer(raters, scores)
-    counts = np.bincount(numbers, minlength=len(raters.names))
+    counts, contexts = np.bincount(numbers, minlength=len(raters.names)), raters.rated.contexts
     people, few = np.flatnonzero(counts >= _FEWEST_LINES), int(((counts > 0) & (counts < _FEWEST_LINES)).sum())
     labels: dict[str, Any] = {"dataset": raters.rated.name, "scorer": scorer}
     beaten = Estimate(**labels, statistic="raters beaten", unscored=few, method="alternative annotator test")
@@ -56,27 +55,26 @@ def stand_in(
     groups = renumbered(numbers[tested])
     p = [_p((rater_nearer - nearer)[groups == group], epsilon) for group in range(len(people))]
     p_adjusted = adjusted(p, "benjamini-yekutieli")
-    draws = sampling.draw(raters.rated.contexts, raters.rated.name, "stand-in").at(lines).means(nearer, groups)
+    draws = sampling.draw(contexts, raters.rated.name, "stand-in").at(lines).means(nearer, groups)
     labels["seed"] = sampling.seed if sampling.resamples else None
 
-    def advantage(values: FloatArray, rows: IntArray, **more: Any) -> Estimate:
-        contexts = len(np.unique(raters.rated.contexts[rows]))
-        sizes = {"contexts": contexts, "n": len(rows)}
-        return estimate_of(percentile_interval(values, contexts), **labels, statistic="advantage", **sizes, **more)
+    def verdict(*, passes: bool) -> Verdict:
+        return Verdict.ABOVE if passes else Verdict.INCONCLUSIVE
 
-    estimates = []
+    def advantage(values: FloatArray, rows: IntArray, **more: Any) -> Estimate:
+        size = len(np.unique(contexts[rows]))
+        fields = {**labels, "statistic": "advantage", "contexts": size, "n": len(rows), **more}
+        return estimate_of(percentile_interval(values, size), **fields)
+
+    estimates = [advantage(np.nanmean(draws, axis=0), lines)]
     for group, number in enumerate(people.tolist()):
         rows, name = groups == group, raters.names[number]
-        verdict = Verdict.ABOVE if p_adjusted[group] <= LEVEL else Verdict.INCONCLUSIVE
-        tests = {"p": p[group], "p_adjusted": p_adjusted[group], "verdict": verdict}
-        scorers = advantage(draws[group], lines[rows], rater=name, **tests)
-        share = float(rater_nearer[rows].mean())
-        of_rater = Estimate(**labels, statistic="advantage of the rater", rater=name, n=scorers.n, value=share)
-        estimates += [scorers, of_rater]
+        tests = {"p": p[group], "p_adjusted": p_adjusted[group], "verdict": verdict(passes=p_adjusted[group] <= LEVEL)}
+        estimates.append(advantage(draws[group], lines[rows], rater=name, **tests))
+        of_rater = Estimate(**labels, statistic="advantage of the rater", rater=name, n=int(rows.sum()))
+        estimates.append(replace(of_rater, value=float(rater_nearer[rows].mean())))
     share = float(np.mean(np.array(p_adjusted) <= LEVEL))
-    verdict = Verdict.ABOVE if share >= _HALF else Verdict.INCONCLUSIVE
-    overall = advantage(np.nanmean(draws, axis=0), lines)
-    return [replace(beaten, value=share, n=len(people), verdict=verdict), overall, *estimates]
+    return [replace(beaten, value=share, n=len(people), verdict=verdict(passes=share >= _HALF)), *estimates]
 
 
 def _nearer(raters: Raters, scores: FloatArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:

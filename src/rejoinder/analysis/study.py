@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rejoinder.analysis.analyses import ANALYSES, TableOf, analyse
-from rejoinder.analysis.baselines import ScoredExamples, kind_of, most_frequent, oracle_baselines, score_examples
+from rejoinder.analysis.baselines import (
+    ScoredExamples,
+    kind_of,
+    most_frequent,
+    oracle_baselines,
+    score_examples,
+    scorer_facts,
+)
 from rejoinder.analysis.disagreements import disagreements
 from rejoinder.analysis.leave_one_out import LEFT_OUT, SAME_SET, left_out, left_out_scores
 from rejoinder.analysis.pooled import over_sets
@@ -21,7 +28,6 @@ from rejoinder.data.rated_lines import may_be_the_rating
 from rejoinder.data.read import lines_of
 from rejoinder.data.shared_ids import refuse_copies, shared_ids_said
 from rejoinder.errors import DataError, UsageError
-from rejoinder.estimates import Estimate
 from rejoinder.example import OVERALL, Example, Given, Pair
 from rejoinder.metrics.baselines import words
 from rejoinder.report.results import About, Results
@@ -90,8 +96,9 @@ def study(
     if pairs := _pairs(lines):
         from rejoinder.analysis.preferences import study_pairs
 
-        asked = {"dimension": dimension != OVERALL, "drop_copies": drop_copies, "leave_one_out": leave_one_out}
-        _refuse_for_pairs(pairs, asked)
+        asked = {"dimension": dimension != OVERALL, "drop-copies": drop_copies, "leave-one-out": leave_one_out}
+        for flag in (name for name, is_asked in asked.items() if is_asked):
+            raise UsageError(f"--{flag} is for ratings, and {pairs[0].where} is a pair. Omit it")
         return study_pairs(pairs, named, resamples=resamples, seed=seed, **run)  # type: ignore[arg-type]
     options = {"dimension": dimension, "resamples": resamples, "seed": seed, "drop_copies": drop_copies}
     examples = [line for line in lines if isinstance(line, Example)]
@@ -119,8 +126,13 @@ def _study_of_ratings(
     pool = _scored_set(rated.pool, given, examples, sampling, tuple(sets)) if rated.pool else None
     every = [*sets, *([pool] if pool else [])]
     estimates = [estimate for scored in every for estimate in analyse(scored, analyses)]
-    if pool:
-        estimates += _over_sets(pool, estimates, given.fitted, held_out)
+    if pool and held_out:
+        same_set = held_out[SAME_SET]
+        also = {SAME_SET: same_set.values[pool.rated.places]} if same_set.scored.any() else {}
+        estimates += over_sets(pool, estimates, fitted=given.fitted, also=also)
+        estimates += left_out(sets, same_set.values, estimates)
+    elif pool:
+        estimates += over_sets(pool, estimates, fitted=given.fitted)
     about = _about(sets, given, examples, options)
     cases = tuple(case for scored in sets for case in disagreements(scored))
     facts = {"facts_warning": facts_warning(given.scorers), "shared_ids": shared_ids_said(examples)}
@@ -135,18 +147,6 @@ def _study_of_ratings(
     )
 
 
-def _over_sets(
-    pool: ScoredSet, estimates: Sequence[Estimate], fitted: Collection[str], held_out: Mapping[str, Scores]
-) -> list[Estimate]:
-    """Return the means over data sets, and how judges agree that were fitted without each data set."""
-    if not held_out:
-        return over_sets(pool, estimates, fitted=fitted)
-    same_set = held_out[SAME_SET].values
-    also = {SAME_SET: same_set[pool.rated.places]} if held_out[SAME_SET].scored.any() else {}
-    means = over_sets(pool, estimates, fitted=fitted, also=also)
-    return [*means, *left_out(pool.members, same_set, estimates)]
-
-
 def _scored_set(
     rated: RatedSet,
     given: ScoredExamples,
@@ -155,37 +155,38 @@ def _scored_set(
     members: tuple[ScoredSet, ...] = (),
 ) -> ScoredSet:
     """Return a rated set with its scores."""
-    names, rated_places = {example.dataset for example in rated.examples}, set(rated.places.tolist())
-    unrated = [row for row, example in enumerate(examples) if example.dataset in names and row not in rated_places]
-    unscored, outside, shares = {}, {}, {}
-    for name, found in given.scores.items():
-        if missing := _missing(found, rated.places.tolist()):
-            unscored[name] = most_frequent(missing)
+    places, names = rated.places.tolist(), {example.dataset for example in rated.examples}
+    unrated = set(range(len(examples))).difference(places)
+    unrated_places = [row for row in sorted(unrated) if examples[row].dataset in names]
+    outside, shares = {}, {}
+    for name, scores in given.scores.items():
         card = given.scorers[name].card if name in given.scorers else None
-        share = domain_share(found, given.scorers.get(name), rated.places.tolist())
+        share = domain_share(scores, given.scorers.get(name), places)
         if share.outside or (card and card.domain):
             shares[name] = share
             inside = [member.shares.get(name, NO_REPLIES) for member in members]  # equal weights, as in the mean
             if why := out_of_domain(name, card, share) or out_on_average(name, card, inside):
                 outside[name] = why
+    missing = {name: _missing(scores, places) for name, scores in given.scores.items()}
     return ScoredSet(
         rated=rated,
-        scores={name: found.values[rated.places] for name, found in given.scores.items()},
-        kinds={name: kind_of(name, found) for name, found in given.scores.items()},
+        scores={name: scores.values[rated.places] for name, scores in given.scores.items()},
+        kinds={name: kind_of(name, scores) for name, scores in given.scores.items()},
         asked=given.asked,
         sampling=sampling,
         resamples=sampling.draw(rated.contexts, rated.name, "agreement"),
         outside=outside,
         members=members,
-        unrated={name: found.values[unrated] for name, found in given.scores.items()},
-        unscored=unscored,
+        unrated={name: scores.values[unrated_places] for name, scores in given.scores.items()},
+        unscored={name: most_frequent(reasons) for name, reasons in missing.items() if reasons},
         shares=shares,
     )
 
 
 def _missing(scores: Scores, places: Sequence[int]) -> list[str]:
     """Return why lines have no score, one reason for each."""
-    return [scores.reasons.get(place, "no reason given") for place in places if not scores.scored[place]]
+    scored = scores.scored
+    return [scores.reasons.get(place, "no reason given") for place in places if not scored[place]]
 
 
 def _about(
@@ -194,13 +195,9 @@ def _about(
     """Return what the study was made of."""
     places = [place for scored in sets for place in scored.rated.places.tolist()]
     scorers = {}
-    for name, found in given.scores.items():
-        missing = _missing(found, places)
-        scorers[name] = {
-            "kind": kind_of(name, found),
-            "asked": name in given.asked,
-            "signature": found.signature.fields,
-            "warnings": found.warning_counts,
+    for name, scores in given.scores.items():
+        missing = _missing(scores, places)
+        scorers[name] = scorer_facts(kind_of(name, scores), scores, asked=name in given.asked) | {
             "unscored": len(missing),
             "unscored_reason": most_frequent(missing),
             "fitted_on": list(given.fitted.get(name, ())),
@@ -231,9 +228,6 @@ def _card(scored: ScoredSet) -> dict[str, Any]:
     }
 
 
-# checks
-
-
 def _pairs(lines: Sequence[Example | Pair]) -> list[Pair]:
     """Return the pairs of replies, which then are all lines; none if all lines are single replies.
 
@@ -247,14 +241,6 @@ def _pairs(lines: Sequence[Example | Pair]) -> list[Pair]:
         problem = f"a pair of replies, and {single.where} is a single one; a study takes pairs or ratings"
         raise DataError(problem, "Call study once for each", where=pairs[0].where)
     return pairs
-
-
-def _refuse_for_pairs(pairs: Sequence[Pair], asked: Mapping[str, Any]) -> None:
-    """Raise if an option is asked for that only ratings have."""
-    for name, is_asked in asked.items():
-        if is_asked:
-            flag = name.replace("_", "-")
-            raise UsageError(f"--{flag} is for ratings, and {pairs[0].where} is a pair. Omit it")
 
 
 def _usable_ratings(examples: Sequence[Example], dimension: str, *, drop_copies: bool) -> FloatArray:

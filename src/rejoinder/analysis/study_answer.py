@@ -40,63 +40,44 @@ def ranked(scored: ScoredSet, estimates: Sequence[Estimate]) -> list[Estimate]:
 def answer(scored: ScoredSet, estimates: Sequence[Estimate], scorers: Scorers) -> tuple[str, ...]:
     """Return the answer for one data set, or for all of them, in sentences; the first is the headline."""
     rows, sets = ranked(scored, estimates), [member.name for member in scored.members]
-    dataset = OVER_SETS if sets else scored.name
-    about: dict[str, str] = {"dataset": dataset, "group": "", "versus": "", "level": scored.level}
-    facts: dict[str, Any] = {"lead": None, "same_lines": None}
-    if rows:
-        lead = rows[0].scorer
-        gaps = pick(estimates, dataset=scored.name, scorer=scored.compared, versus=scored.compared)
-        gaps = [row for row in gaps if lead in (row.scorer, row.versus)]
-        pearson = {
-            row.versus if row.scorer == lead else row.scorer: row
-            for row in pick(gaps, statistic="difference of pearson")
-        }
-        named = {row.scorer for row in rows}
-        trivial = [name for name in pearson if scored.kinds[name] == "baseline" and name not in named]
-        others = [row.scorer for row in rows[1:] if not ahead(gaps, lead, row.scorer)]
-        facts |= {
-            "lead": rows[0],
-            "behind": [name for name in trivial if ahead(gaps, name, lead)],
-            "unbeaten": [name for name in trivial if not ahead(gaps, lead, name)],
-            "undecided": others,
-            "to_separate": pearson[others[0]].needed if others and others[0] in pearson else None,
-            "lead_sets": sets_of(scored, estimates)[lead] if sets else 1,
-        }
-    if sets and len({sets_of(scored, estimates)[row.scorer] for row in rows}) > 1:
+    dataset, lead_sets = OVER_SETS if sets else scored.name, sets_of(scored, estimates) if sets else {}
+    labels = {"dataset": dataset, "group": "", "versus": "", "level": scored.level}
+    lead, named = rows[0].scorer if rows else "", [row.scorer for row in rows]
+    gaps = pick(estimates, dataset=scored.name, scorer=scored.compared, versus=scored.compared)
+    gaps = [row for row in gaps if lead in (row.scorer, row.versus)]
+    pearson = pick(gaps, statistic="difference of pearson")
+    needed = {row.versus if row.scorer == lead else row.scorer: row.needed for row in pearson}
+    trivial = [name for name in needed if scored.kinds[name] == "baseline" and name not in named]
+    others = [name for name in named[1:] if not ahead(gaps, lead, name)]
+    same_lines: list[Estimate] = []
+    if len({lead_sets.get(name) for name in named}) > 1:
         same_lines = pick(estimates, dataset=OVER_SETS, scorer=scored.asked, statistic="pearson", **SAME_LINES)
-        facts["same_lines"] = max((row for row in same_lines if row.known), key=lambda row: row.value, default=None)
+    tried = [row for row in correlations(scored, estimates, scored.asked) if row.scorer not in scored.outside]
     return sentences(
         "analysis",
         "study",
         rows=rows,
         sets=sets,
         scored=scored,
-        mistakes=[
-            row
-            for row in pick(estimates, dataset=dataset, scorer=[row.scorer for row in rows[:1]], statistic=_MISTAKES)
-            if row.n
-        ],
+        lead=rows[0] if rows else None,
+        lead_sets=lead_sets.get(lead, 1),
+        behind=[name for name in trivial if ahead(gaps, name, lead)],
+        unbeaten=[name for name in trivial if not ahead(gaps, lead, name)],
+        undecided=others,
+        to_separate=needed.get(others[0]) if others else None,
+        same_lines=max((row for row in same_lines if row.known), key=lambda row: row.value, default=None),
+        mistakes=[row for row in pick(estimates, dataset=dataset, scorer=[lead], statistic=_MISTAKES) if row.n],
         reason=next((row.reason for row in correlations(scored, estimates, list(scored.scores)) if row.reason), ""),
-        measured=lambda statistic, scorer, **labels: one(
-            estimates, **{**about, **labels}, scorer=scorer, statistic=statistic
+        measured=lambda statistic, scorer, **more: one(
+            estimates, **{**labels, **more}, scorer=scorer, statistic=statistic
         ),
-        tried=sum(
-            row.known and row.scorer not in scored.outside for row in correlations(scored, estimates, scored.asked)
-        ),
+        tried=sum(row.known for row in tried),
         outside=[_outside(scored, estimates, scorers, name) for name in scored.asked if name in scored.outside],
-        **facts,
     )
 
 
 def warnings(sets: Sequence[ScoredSet], estimates: Sequence[Estimate], about: About, **facts: Any) -> tuple[str, ...]:
-    """Return what to know before you trust the answer.
-
-    Args:
-        sets: the data sets, and then their pool if there is one.
-        estimates: of all of them.
-        about: data and scorers.
-        facts: `facts_warning`, `shared_ids`, `withheld`.
-    """
+    """Return what to know before you trust the answer; the last of `sets` is their pool if there is one."""
     whole, members = sets[-1], [scored for scored in sets if not scored.members]
     equal = {name: sum(equal_scores(own.scores[name], own.rated.ratings) for own in members) for name in whole.asked}
     counted: defaultdict[tuple[int, str], list[str]] = defaultdict(list)

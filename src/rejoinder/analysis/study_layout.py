@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rejoinder.analysis.analyses import TableOf, agreement_word
 from rejoinder.analysis.contrasts import contrasts_table
 from rejoinder.analysis.leave_one_out import LEFT_OUT, left_out_section
-from rejoinder.analysis.pooled import OF_RATERS, OVER_SETS, over_sets_chart, over_sets_section, sets_of
+from rejoinder.analysis.pooled import OVER_SETS, among_scorers, over_sets_section, scorers_chart, sets_of
 from rejoinder.analysis.scored import RATERS, Analysis, ScoredSet
 from rejoinder.analysis.study_answer import answer, ranked
 from rejoinder.estimates import Estimate, one, pick
-from rejoinder.report.charts import intervals, scatter
+from rejoinder.report.charts import scatter
 from rejoinder.report.layout import Block, Case, Cases, Chart, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About
 from rejoinder.report.tables import Column, Table, pivot, table
@@ -25,16 +24,7 @@ MOST_DRAWN = 4
 
 
 class Measured(NamedTuple):
-    """Everything that the report of a study is made of.
-
-    Attributes:
-        sets: the data sets.
-        pool: all of them together; None for a single one.
-        estimates: every estimate.
-        analyses: what was measured, each with its table.
-        about: data, scorers and options.
-        cases: quoted lines.
-    """
+    """Everything that the report of a study is made of; there is no pool of a single data set."""
 
     sets: Sequence[ScoredSet]
     pool: ScoredSet | None
@@ -52,13 +42,12 @@ class Measured(NamedTuple):
 def layout(study: Measured) -> Layout:
     """Return the report of a study."""
     titles = ", ".join(scored.rated.title for scored in study.sets)
-    chart = over_sets_chart(study.pool, study.estimates) if study.pool else scorers_chart(study, study.sets[0])
     brief: list[Block | None] = [brief_table(study), Prose(notes(study))]
     levels = [(scored, level) for scored in [*study.sets, study.pool] if scored for level in (scored.level, "system")]
     return Layout(
         title=f"Scorers and human ratings: {titles}",
         keys=key_figures(study),
-        chart=chart,
+        chart=scorers_chart(study.pool, study.estimates) if study.pool else chart_of_set(study, study.sets[0]),
         sections=[
             *sections_over_sets(study),
             *(section(study, scored) for scored in study.sets),
@@ -76,10 +65,8 @@ def sections_over_sets(study: Measured) -> list[Section]:
         return []
     contrasts = contrasts_table(pick(study.estimates, dataset=study.pool.name))
     means = over_sets_section(study.pool, study.estimates)
-    sections = [means._replace(blocks=[*means.blocks, contrasts])]
-    if LEFT_OUT in study.pool.scores:
-        sections.append(left_out_section(study.sets, study.estimates))
-    return sections
+    left_out = [left_out_section(study.sets, study.estimates)] if LEFT_OUT in study.pool.scores else []
+    return [means._replace(blocks=[*means.blocks, contrasts]), *left_out]
 
 
 def key_figures(study: Measured) -> list[KeyFigure]:
@@ -95,34 +82,19 @@ def key_figures(study: Measured) -> list[KeyFigure]:
     for statistic, texts in limits.items():
         limit = one(study.estimates, dataset=dataset, scorer=RATERS, statistic=statistic, group="")
         keys += [KeyFigure.of(limit, *texts)] if limit.known else []
-    contexts = sum(scored.rated.clusters for scored in study.sets)
+    contexts = count(sum(scored.rated.clusters for scored in study.sets))
     where = f" in {len(study.sets)} data sets" if study.pool else ""
-    return [
-        *keys,
-        KeyFigure(count(study.about.counts["rated"]), "", "rated responses", f"to {count(contexts)} contexts{where}"),
-    ]
+    rated = count(study.about.counts["rated"])
+    return [*keys, KeyFigure(rated, "", "rated responses", f"to {contexts} contexts{where}")]
 
 
-def scorers_chart(study: Measured, scored: ScoredSet) -> Chart | None:
+def chart_of_set(study: Measured, scored: ScoredSet) -> Chart | None:
     """Return the scorers of a data set with the ceiling and one rater."""
-    own = pick(study.estimates, dataset=scored.name)
-    rows = pick(own, statistic="pearson", level=scored.level, group="", scorer=scored.scores)
-    rows = sorted((row for row in rows if row.scorer not in scored.outside), key=lambda row: -row.value)
-    above = sum(row.verdict == "above" for row in ranked(scored, study.estimates))
-    return intervals(
-        "scorers" if study.pool is None else f"scorers-{scored.name}",
-        rows,
-        kinds=scored.kinds,
-        bands={row.scorer: row.high for row in pick(own, statistic="pearson by chance")},
-        marks={
-            "one rater": one(own, scorer=RATERS, statistic="pearson of one rater"),
-            "ceiling": one(own, scorer=RATERS, statistic="ceiling of pearson"),
-        },
-        apart=[name for name, kind in scored.kinds.items() if name not in scored.asked or kind == "baseline"],
-        xlabel="Pearson correlation with human ratings",
-        caption=f"{above or 'None'} of {pluralize(len(ranked(scored, study.estimates)), 'scorer')} significantly above "
-        "chance. Grey: where 95 % of scorers fall that are unrelated to the ratings.",
-    )
+    rows = ranked(scored, study.estimates)
+    above = sum(row.verdict == "above" for row in rows) or "None"
+    caption = f"{above} of {pluralize(len(rows), 'scorer')} significantly above chance. "
+    name = "scorers" if study.pool is None else f"scorers-{scored.name}"
+    return scorers_chart(scored, study.estimates, name, caption)
 
 
 def section(study: Measured, scored: ScoredSet) -> Section:
@@ -136,7 +108,7 @@ def section(study: Measured, scored: ScoredSet) -> Section:
         scored.rated.title,
         [
             Prose(answer(scored, study.estimates, study.about.scorers)) if several else None,
-            scorers_chart(study, scored) if several else None,
+            chart_of_set(study, scored) if several else None,
             *(_marked(made_table, scored) if not place else made_table for place, made_table in enumerate(tables)),
             *scatter_charts(scored, own),
             Cases("Where scorers and raters differ most", cases) if cases else None,
@@ -152,10 +124,9 @@ def _marked(made_table: Table, scored: ScoredSet) -> Table:
         "baseline": "Trivial baselines: {}.",
         "oracle baseline": "Baselines that read the ratings of other contexts, and not the response: {}.",
     }
-    named = {kind: [name for name in scored.scores if scored.kinds[name] == kind and name in rows] for kind in texts}
-    return made_table._replace(
-        notes=(*made_table.notes, *(texts[kind].format(", ".join(names)) for kind, names in named.items() if names))
-    )
+    named = {kind: [name for name in scored.kinds if scored.kinds[name] == kind and name in rows] for kind in texts}
+    notes = (texts[kind].format(", ".join(names)) for kind, names in named.items() if names)
+    return made_table._replace(notes=(*made_table.notes, *notes))
 
 
 def missing_values(estimates: Sequence[Estimate]) -> list[str]:
@@ -176,25 +147,21 @@ def scatter_charts(scored: ScoredSet, estimates: Sequence[Estimate]) -> list[Cha
     """
     drawn = [name for name in scored.compared if name in scored.asked][:MOST_DRAWN]
     ratings = {row.system: row.value for row in pick(estimates, scorer=RATERS, statistic="mean rating", level="system")}
-    charts = []
+    lines, systems = list[Chart | None](), list[Chart | None]()
     for name in drawn:
         x, y = scored.rated.ratings.tolist(), scored.scores[name].tolist()
+        about: dict[str, Any] = {"xlabel": "human rating", "ylabel": name, "jitter": 0.01}
         caption = f"Scores of {name} and human ratings."
-        title = f"{scored.name}-{name}"
-        charts.append(scatter(f"lines-{title}", x, y, xlabel="human rating", ylabel=name, caption=caption, jitter=0.01))
-    for name in drawn:
+        lines.append(scatter(f"lines-{scored.name}-{name}", x, y, caption=caption, **about))
         means = {row.system: row.value for row in pick(estimates, scorer=name, statistic="mean score", level="system")}
         order = one(estimates, scorer=name, statistic="pearson", level="system")
         if order.known:
             names = sorted(means, key=lambda system: -ratings[system])
             x, y = (_from_lowest_to_highest([values[system] for system in names]) for values in (ratings, means))
             caption = f"Systems by {name}: Pearson {interval(order)}. Both axes from the lowest to the highest mean."
-            about = f"systems-{scored.name}-{name}", x, y
-            label = f"mean of {name}"
-            charts.append(
-                scatter(*about, xlabel="mean rating", ylabel=label, caption=caption, labels=names, diagonal=True)
-            )
-    return charts
+            about = {"xlabel": "mean rating", "ylabel": f"mean of {name}", "caption": caption}
+            systems.append(scatter(f"systems-{scored.name}-{name}", x, y, labels=names, diagonal=True, **about))
+    return [*lines, *systems]
 
 
 def _from_lowest_to_highest(values: Sequence[float]) -> list[float]:
@@ -202,22 +169,17 @@ def _from_lowest_to_highest(values: Sequence[float]) -> list[float]:
     return [(value - min(values)) / (max(values) - min(values)) for value in values]
 
 
-# tables
-
-
 def brief_table(study: Measured) -> Table | None:
     """Return the raters, then the scorers that were asked for and the baselines, best first; of a pool the means."""
     scored = study.whole
     dataset, kinds = OVER_SETS if study.pool else scored.name, scored.kinds
     own = pick(study.estimates, dataset=dataset, level=scored.level, group="", versus="")
-    limits = [(row, OF_RATERS[row.statistic]) for row in pick(own, scorer=RATERS, statistic=OF_RATERS) if row.known]
     shown = [name for name, kind in kinds.items() if name in scored.asked or kind == "baseline"]
-    rows = pick(own, scorer=shown, statistic=("pearson", "spearman"))
+    rows = [row for row in pick(own, scorer=shown, statistic=("pearson", "spearman")) if row.known]
     sets = sets_of(study.pool, study.estimates) if study.pool else {}
     pearson = {"statistic": "pearson"}
     return pivot(
-        [replace(row, scorer=name, statistic=statistic) for row, (name, statistic) in limits]
-        + sorted((row for row in rows if row.known), key=lambda row: (row.statistic != "pearson", -row.value)),
+        [*among_scorers(own), *sorted(rows, key=lambda row: (row.statistic != "pearson", -row.value))],
         lambda row: f"{row.scorer} (baseline)" if kinds.get(row.scorer) == "baseline" else row.scorer,
         [
             Column("n", pearson, lambda row: count(row.n), spare=True),
@@ -246,16 +208,8 @@ def agreement_table(study: Measured, scored: ScoredSet, level: str) -> Table | N
 
 def data_table(study: Measured) -> Table:
     """Return what the rated lines of each data set are."""
-    header: tuple[str, ...] = (
-        "data set",
-        "rated",
-        "contexts",
-        "systems",
-        "with reference",
-        "copies of a reference",
-        "scale",
-    )
-    header += ("mean rating", "standard deviation", "words in a response")
+    header = ["data set", "rated", "contexts", "systems", "with reference", "copies of a reference", "scale"]
+    header += ["mean rating", "standard deviation", "words in a response"]
     rows = [
         (
             about["title"],
@@ -269,9 +223,6 @@ def data_table(study: Measured) -> Table:
     return table(header, rows, caption="The rated lines that were used. Lines without a rating are not included.")
 
 
-# notes
-
-
 def notes(study: Measured) -> tuple[str, ...]:
     """Return what the tables were computed on: the lines, and which scorers left some unscored."""
     rows = pick(study.estimates, level=study.whole.level, statistic="pearson", scorer=study.whole.asked)
@@ -279,11 +230,5 @@ def notes(study: Measured) -> tuple[str, ...]:
     for name in study.whole.asked:
         about = study.about.scorers[name]
         unscored.setdefault((about["unscored"], about["unscored_reason"]), []).append(name)
-    return sentences(
-        "analysis",
-        "study_notes",
-        missing=[] if study.pool else missing_values(rows),
-        unscored=unscored,
-        counts=study.about.counts,
-        options=study.about.options,
-    )
+    facts = {"missing": [] if study.pool else missing_values(rows), "unscored": unscored}
+    return sentences("analysis", "study_notes", counts=study.about.counts, options=study.about.options, **facts)

@@ -8,7 +8,7 @@ import numpy as np
 
 from rejoinder.analysis.scored import RATERS, ScoredSet
 from rejoinder.data.rated import NO_SYSTEM
-from rejoinder.estimates import Estimate, estimate_of, pick
+from rejoinder.estimates import Estimate, pick
 from rejoinder.report.tables import Column, Table, pivot
 from rejoinder.report.written import count
 from rejoinder.stats.ranking import rank_clusters, soft_pairwise_accuracy, system_p_values
@@ -21,50 +21,41 @@ def systems(scored: ScoredSet) -> list[Estimate]:
     """Return the mean rating of each system with its rank group, and by scorer its mean scores and soft accuracy."""
     rated = scored.rated
     known = np.flatnonzero(rated.systems != NO_SYSTEM)
-    numbers, places = np.unique(rated.systems[known], return_inverse=True)
-    if rated.pooled or len(numbers) < 2:
+    places, contexts = renumbered(rated.systems[known]), renumbered(rated.contexts[known])
+    if rated.pooled or number_of(places) < 2:
         return []
-    places, contexts = places.astype(np.int64), renumbered(rated.contexts[known])
-    names = [str(rated.examples[known[np.argmax(places == place)]].system) for place in range(len(numbers))]
-    rows = [known[places == place] for place in range(len(numbers))]
-    draws = scored.system_means(RATERS, known)
-    ratings = _by_context(rated.ratings[known], places, contexts)
-    swaps = max(scored.sampling.resamples, _FEWEST_SWAPS)
-    groups = rank_clusters(
-        draws[:, 0], system_p_values(ratings, scored.sampling.generator(rated.name, "systems"), swaps)
-    )
+    rows = [known[places == place] for place in range(number_of(places))]
+    names = [str(rated.examples[own[0]].system) for own in rows]
+    draws = scored.means(RATERS, known, places)
+    ratings, swaps = _by_context(rated.ratings[known], places, contexts), max(scored.sampling.resamples, _FEWEST_SWAPS)
+    p = system_p_values(ratings, scored.sampling.generator(rated.name, "systems"), swaps)
     estimates = []
-    for name, own, drawn, group in zip(names, rows, draws, groups.tolist(), strict=True):
-        labels = {"system": name, "level": "system"}
+    for name, own, drawn, group in zip(names, rows, draws, rank_clusters(draws[:, 0], p).tolist(), strict=True):
+        labels: dict[str, Any] = {"system": name, "level": "system"}
         mean = {"statistic": "mean rating", "value": float(rated.ratings[own].mean())}
         estimates.append(scored.estimate(drawn, RATERS, own, "mean rating", **mean, **labels))
-        rank = {"statistic": "rank group", "value": float(group), "method": f"paired permutation, {swaps} swaps, 5 %"}
-        estimates.append(Estimate(**scored.about(RATERS, own, **rank, **labels)))
+        labels["method"] = f"paired permutation, {swaps} swaps, 5 %"
+        estimates.append(scored.row(RATERS, own, "rank group", value=float(group), **labels))
     for scorer in scored.compared:
         values = scored.scores[scorer]
-        for name, own in zip(names, rows, strict=True):
-            usable = own[np.isfinite(values[own])]
-            about = {"system": name, "level": "system", "statistic": "mean score"}
-            if len(usable):
-                estimates.append(Estimate(**scored.about(scorer, usable, value=float(values[usable].mean()), **about)))
+        scored_rows = [own[np.isfinite(values[own])] for own in rows]
+        estimates += [
+            scored.row(scorer, own, "mean score", value=float(values[own].mean()), system=name, level="system")
+            for name, own in zip(names, scored_rows, strict=True)
+            if len(own)
+        ]
         again = scored.sampling.generator(rated.name, "systems")  # the same swaps for every scorer
         soft = soft_pairwise_accuracy(_by_context(values[known], places, contexts), ratings, again, swaps)
-        soft_about: dict[str, Any] = {
-            "level": "system",
-            "statistic": "soft pairwise accuracy",
-            "method": f"{swaps} swaps",
-            "n": soft.n,
-        }
-        estimates.append(estimate_of(soft, **scored.about(scorer, known[np.isfinite(values[known])], **soft_about)))
+        about = {"level": "system", "method": f"{swaps} swaps", "n": soft.n}
+        usable = known[np.isfinite(values[known])]
+        estimates.append(scored.row(scorer, usable, "soft pairwise accuracy", soft, **about))
     return estimates
 
 
 def systems_table(estimates: list[Estimate]) -> Table | None:
     """Return the systems, best first by human ratings, with the mean scores of each scorer."""
-    rating, means = (
-        {"scorer": RATERS, "statistic": "mean rating"},
-        pick(estimates, statistic="mean score", level="system"),
-    )
+    rating = {"scorer": RATERS, "statistic": "mean rating"}
+    scorers = dict.fromkeys(row.scorer for row in pick(estimates, statistic="mean score", level="system"))
     return pivot(
         pick(estimates, level="system"),
         "system",
@@ -72,10 +63,7 @@ def systems_table(estimates: list[Estimate]) -> Table | None:
             Column("rating [low, high]", rating),
             Column("n", rating, lambda row: count(row.n), spare=True),
             Column("group", {"scorer": RATERS, "statistic": "rank group"}, lambda row: f"{row.value:.0f}"),
-            *(
-                Column(name, {"scorer": name, "statistic": "mean score"})
-                for name in dict.fromkeys(e.scorer for e in means)
-            ),
+            *(Column(name, {"scorer": name, "statistic": "mean score"}) for name in scorers),
         ],
         title="Systems",
         caption="Mean rating and mean scores of the systems, the best by human ratings first. Systems of one group do "

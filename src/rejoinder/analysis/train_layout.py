@@ -48,7 +48,6 @@ def text(part: str, estimates: Sequence[Estimate], about: About) -> tuple[str, .
         rows=rows,
         about=about,
         compared=compared,
-        names={name: _called(about.scorers[name], name) for name in rows},
         use=use,
         baseline=baseline,
         weak=[row.scorer for row in use if baseline and not is_ahead(estimates, row.scorer, baseline.scorer)],
@@ -56,13 +55,6 @@ def text(part: str, estimates: Sequence[Estimate], about: About) -> tuple[str, .
         is_ahead=is_ahead,
         scale=in_words(about.options["scale"]),
     )
-
-
-def _called(facts: Mapping[str, Any], name: str) -> str:
-    """Return the name of a candidate in a sentence."""
-    if facts["role"] == "best baseline":
-        return f"the baseline {name}{' (the lower the better)' if facts['reversed'] else ''}"
-    return f"the best metric ({name})" if facts["role"] == "best metric" else f"the {facts['role']}"
 
 
 def layout(estimates: Sequence[Estimate], about: About) -> Layout:

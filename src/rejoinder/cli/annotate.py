@@ -223,7 +223,7 @@ def _next(
     Raises:
         UsageError: there are none to choose from, they are pairs of replies, or there is nothing to choose.
     """
-    from rejoinder.analysis.next_lines import next_lines
+    from rejoinder.analysis.sample import next_lines
     from rejoinder.scoring.catalog import DEFAULT
 
     if count is None:

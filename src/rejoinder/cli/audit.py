@@ -130,7 +130,7 @@ def command(
         )
     if card:
         _add_to_card(results, scorer)
-    present(results, out, as_json=as_json, figures=figures)
+    present(results, out, as_json=as_json, figures=figures, files=files)
 
 
 def _add_to_card(results: Results, folder: str) -> None:

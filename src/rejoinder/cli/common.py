@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -159,9 +160,9 @@ def workers(count: str = AUTO, ray: str | None = None) -> Iterator[scoring.Worke
         return
     if count != AUTO:
         raise UsageError("--ray uses the cores of the cluster. Leave --workers out")
-    from rejoinder.scoring.cluster import ray_workers
+    from rejoinder.scoring.engines import ray_cluster
 
-    with ray_workers(ray, note=note) as pool:
+    with ray_cluster(ray, note) as cluster, Pool(engine=cluster, note=note) as pool:
         yield pool
 
 
@@ -261,6 +262,7 @@ def present(
     every: bool = False,
     figures: Path | None = None,
     more: str = "",
+    files: Sequence[str | Path] = (),
 ) -> None:
     """Write results where the user wants them, and print them. A gate that is not passed exits with 6.
 
@@ -271,8 +273,12 @@ def present(
         every: print every table.
         figures: folder for the charts.
         more: a last line for people, such as how to see more.
+        files: input files, named in reports. Omit them if `about.options` has their names.
     """
-    results.save(*(out or []), command_line=command_line())
+    layout = results.layout
+    names = [f"Files: {', '.join(Path(file).name for file in files)}."] if files else []
+    report = replace(results, layout=replace(layout, made=[*layout.made, *names]))
+    report.save(*(out or []), command_line=command_line())
     if figures is not None:
         results.save_figures(figures)
     if as_json:

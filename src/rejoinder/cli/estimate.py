@@ -112,7 +112,7 @@ def command(
             vectors=vectors,
             progress=advance,
         )
-    present(results, out, as_json=as_json, figures=figures)
+    present(results, out, as_json=as_json, figures=figures, files=[*files, *(rated or [])])
 
 
 def _refuse_project(places: list[str]) -> None:

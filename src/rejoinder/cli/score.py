@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 class OutOfDomain(StrEnum):
-    """What happens to scores of replies that a judge cannot judge."""
+    """Whether scores of replies that a judge cannot judge are written."""
 
     WITHHOLD = "withhold"
     KEEP = "keep"
@@ -85,14 +85,14 @@ Scale = Annotated[
     str | None,
     typer.Option(
         help="The lowest and highest rating, or all words in order: a judge answers on the numbers. "
-        "Default: what it was fitted on.",
+        "Default: the scale of its ratings.",
         metavar="SCALE",
     ),
 ]
 
 
 class Level(StrEnum):
-    """What one score is of."""
+    """What a score measures."""
 
     TURN = "turn"
     DIALOGUE = "dialogue"
@@ -100,10 +100,10 @@ class Level(StrEnum):
 
 LevelFlag = Annotated[
     Level,
-    typer.Option("--level", help="What a score is of: the reply, or the whole conversation, with its worst turns."),
+    typer.Option("--level", help="Score the reply, or the whole conversation, with its worst turns."),
 ]
 Explain = Annotated[
-    bool, typer.Option("--explain", help="Also say what moved each score, and by how much: of judges over views.")
+    bool, typer.Option("--explain", help="Also explain each score by groups of features, for judges that can.")
 ]
 OutOfDomainFlag = Annotated[
     OutOfDomain,
@@ -134,11 +134,11 @@ def command(
 ) -> None:
     """Score every response in the files.
 
-    One line out for each line in (two for a pair of replies), in the same order, with the input's own keys kept. What
-    cannot be scored has no score and a reason; each line carries the signatures; of several files, `file` says which a
-    line is from. Scores of replies that a judge cannot judge (out of domain) are left out unless --out-of-domain keep
-    asks for them. With -o, a summary of each scorer goes to standard output; -o report.html is a page with the lowest
-    replies. -o may be given several times.
+    Each line of the input gives a line (a pair of replies two), in the same order, with all keys of the input. A reply
+    that cannot be scored has a reason instead of a score; each line has the signatures of the scorers, and `file` if
+    there are several files. Scores of replies that a judge cannot judge (out of domain) are left out unless you use
+    --out-of-domain keep. With -o, a summary of each scorer goes to standard output; -o report.html is a page with the
+    lowest replies. You can repeat -o.
     """
     from rejoinder.scoring.catalog import load_scorers
     from rejoinder.scoring.report import ScoreReport
@@ -152,13 +152,15 @@ def command(
         _require_whole(turns, explain=explain)
     asked = _asked(scorers, vectors, scale, level, explain=explain)
     loaded = load_scorers(asked.names, vectors=vectors)
-    scoring = asked.of(loaded)
-    _say_left(loaded, asked)
-    summaries = {name: Summary(scorer) for name, scorer in scoring.items()}
+    summaries = {name: Summary(scorer) for name, scorer in asked.of(loaded).items()}
+    _report_unaffected(loaded, asked)
     on_terminal = to_stdout and (as_format or (Format.TABLE if sys.stdout.isatty() else None)) is Format.TABLE
     table, streaming = "", to_stdout and not on_terminal
     report = ScoreReport(summaries, by or []) if any(map(_is_report, outs)) else None
-    made_by = (*_made_by(summaries), explain, out_of_domain, columns, input_format, turns, on_error)
+    # The names too: no signature has the path of a folder.
+    names = [name for name, summary in summaries.items() if name != summary.scorer.card.name]
+    signatures = (str(summary.signature) for summary in summaries.values())
+    made_by = (*signatures, *names, explain, out_of_domain, columns, input_format, turns, on_error)
     with (
         _parted(files, outs, as_format, made_by) as parts,
         reporting(on_error) as report_error,
@@ -171,7 +173,8 @@ def command(
             _read(files, parts, level, report_error, reading),
             summaries,
             out_of_domain=out_of_domain.value,
-            scoring=pool.scoring(scoring, asked),
+            workers=pool,
+            asked=asked,
             begun=bool(parts and parts.done),
             advance=advance,
         )
@@ -195,18 +198,14 @@ def _is_report(path: Path) -> bool:
 
 
 def _require_outputs(files: list[str], outs: list[Path], as_format: Format | None, by: list[str] | None) -> None:
-    """Raise, before a model is loaded, where scores cannot be written.
-
-    Raises:
-        UsageError: an option does not fit the outputs, or a suffix is of no known format.
-    """
+    """Raise `UsageError`, before a model is loaded, if an option does not fit the outputs or a suffix is unknown."""
     from rejoinder.data.outputs import require_place
     from rejoinder.data.write import format_of
 
     if by and not any(map(_is_report, outs)):
         raise UsageError("--by is for a report. Add -o report.html")
     if as_format is Format.TABLE and any(str(path) != "-" for path in outs):
-        raise UsageError("--format table is for reading on a terminal. Leave it out, or leave -o out")
+        raise UsageError("--format table is for reading on a terminal. Omit it, or omit -o")
     if len(outs) > 1 and any(_in_parts(files, path, as_format) for path in outs):
         raise UsageError("a folder of parts is the only output of its call. Give one -o")
     for path in outs:
@@ -220,7 +219,7 @@ def _require_outputs(files: list[str], outs: list[Path], as_format: Format | Non
 
 
 def _tell_summary(summaries: Mapping[str, Summary], table: str, *, streaming: bool) -> None:
-    """Write the summary; where scores went to standard output, only what was withheld, on standard error.
+    """Write the summary; if scores went to standard output, only how many were withheld, on standard error.
 
     Raises:
         NothingScored: not a single line has a score.
@@ -235,41 +234,32 @@ def _tell_summary(summaries: Mapping[str, Summary], table: str, *, streaming: bo
         tell("\n".join(domain_lines(summaries)), err=True)
 
 
-def _made_by(summaries: Mapping[str, Summary]) -> list[str]:
-    """What decides scores, and the names that they have: a folder's path stands in no signature."""
-    names = [name for name, one in summaries.items() if name != one.scorer.card.name]
-    return [*(str(one.signature) for one in summaries.values()), *names]
-
-
-def _in_parts(files: list[str], out: Path | None, chosen: Format | None) -> bool:
-    """Whether the scores of a folder go to another, part by part."""
+def _in_parts(files: list[str], out: Path, as_format: Format | None) -> bool:
+    """Return whether the scores of a folder go to another, part by part."""
     from rejoinder.assets import asset
 
-    if out is None or out.suffix or str(out) == "-" or chosen is not None or len(files) != 1:
+    if out.suffix or "-" in (str(out), files[0]) or as_format is not None or len(files) != 1:
         return False
-    return files[0] != "-" and Path(asset(files[0])).is_dir()
+    return Path(asset(files[0])).is_dir()
 
 
 @contextmanager
 def _parted(
-    files: list[str], outs: list[Path], chosen: Format | None, made_by: tuple[Any, ...]
+    files: list[str], outs: list[Path], as_format: Format | None, made_by: tuple[Any, ...]
 ) -> Iterator[PartFolder | None]:
-    """Yield the folder of parts that the scores of a folder go to, where a name without a suffix asks for one.
-
-    A call that finds every part there is done.
-    """
+    """Yield the folder of parts that the scores of a folder go to, or None; exit if every part is there."""
     from rejoinder.data.part_folder import open_parts
 
-    out = outs[0] if outs else None
-    if out is None or not _in_parts(files, out, chosen):
+    if not outs or not _in_parts(files, outs[0], as_format):
         yield None
         return
+    out = outs[0]
     with resumable(), open_parts(out, Path(files[0]), {"made by": made_by}) as parts:
         if parts.done:
             tell(f"{len(parts.done):,} of {parts.count:,} parts are there already and are left as they are", err=True)
         if orphans := parts.orphans():
             names = ", ".join(orphans[:3])
-            tell(f"{out} still has the scores of parts that {files[0]} has no more ({names}): remove them", err=True)
+            tell(f"{out} has scores of parts that are not in {files[0]} any more ({names}): remove them", err=True)
         if len(parts.done) == parts.count:
             raise typer.Exit
         yield parts
@@ -289,6 +279,8 @@ def _written(
         NothingScored: there is no score among them, and an older file at an output, which stays.
     """
     from rejoinder.data.write import format_of, open_writer
+    from rejoinder.errors import NothingScored
+    from rejoinder.scoring.scoring import require_some
 
     with ExitStack() as stack:
         sinks: list[tuple[Put, bool]] = [(parts.put, False)] if parts else []
@@ -305,36 +297,28 @@ def _written(
         yield written()
         older = [path for path in places if str(path) != "-" and path.is_file()]
         if older and not parts:
-            _require_better(older, summaries)
-
-
-def _require_better(older: list[Path], summaries: list[Summary]) -> None:
-    """Raise if lines without a single score would replace older files."""
-    from rejoinder.errors import NothingScored
-    from rejoinder.scoring.scoring import require_some
-
-    try:
-        require_some(summaries)
-    except NothingScored:
-        are = "is left as it was" if len(older) == 1 else "are left as they were"
-        tell(f"{', '.join(map(str, older))} {are}", err=True)
-        raise
+            try:
+                require_some(summaries)
+            except NothingScored:
+                are = "is left as it was" if len(older) == 1 else "are left as they were"
+                tell(f"{', '.join(map(str, older))} {are}", err=True)
+                raise
 
 
 def _asked(scorers: list[str] | None, vectors: Path | None, scale: str | None, level: Level, *, explain: bool) -> Asked:
-    """What is asked for, in words that other processes understand too."""
+    """Return which scorers to run and how, as other processes need it too."""
     from rejoinder.scoring.catalog import DEFAULT
     from rejoinder.scoring.workers import Asked
 
     names, file = tuple(scorers or [DEFAULT]), None if vectors is None else str(vectors)
-    words = scale is not None and not are_numbers(scale)  # for the reader alone
+    words = scale is not None and not are_numbers(scale)  # only the reader uses them
     return Asked(names, file, None if words else bounds_of(scale), level.value, explain)
 
 
 def _read(
     files: list[str], parts: PartFolder | None, level: Level, report_error: ReportError, reading: How
 ) -> Iterable[Example]:
-    """The examples of the files, without the parts that are scored already."""
+    """Return the examples of the files, without the parts that are scored already."""
     from rejoinder.data.examples import both_replies
     from rejoinder.data.read import read_lines
     from rejoinder.example import Pair
@@ -344,53 +328,49 @@ def _read(
     examples: Iterable[Example] = (
         example for line in lines for example in (both_replies(line) if isinstance(line, Pair) else [line])
     )
-    if len(files) > 1:
-        examples = map(_with_file, examples)
+    if len(files) > 1:  # a key `file` of the line itself stays
+        examples = (replace(e, extra={"file": e.where.rpartition(":")[0], **e.extra}) for e in examples)
     if level is Level.TURN:
-        examples = _saying_level(examples)
+        examples = _counting_dialogues(examples)
     return parts.noting(examples) if parts else examples
 
 
-def _with_file(example: Example) -> Example:
-    """Return the example with the file that it was read from, unless its line has a key `file`."""
-    return replace(example, extra={"file": example.where.rpartition(":")[0], **example.extra})
-
-
 def _is_table(out: Path, as_format: Format | None) -> bool:
-    """Check whether scores are written as CSV, TSV or XLSX: rows of tables then keep their columns."""
+    """Return whether scores are written as CSV, TSV or XLSX: rows of tables then keep their columns."""
     tables = (".csv", ".tsv", ".xlsx")
     return as_format is Format.CSV or (as_format is None and any(suffix in tables for suffix in out.suffixes))
 
 
 def _require_whole(turns: Turns, *, explain: bool) -> None:
-    """Raise `UsageError` where whole conversations are to be scored, and lines are single turns, or explained."""
+    """Raise `UsageError` for options that do not fit scores of whole conversations."""
     if turns is Turns.ALL:
         raise UsageError("--turns all makes a line of each turn, --level dialogue a score of all. Choose one")
     if explain:
-        raise UsageError("--explain says what moved the score of a reply. Leave --level out, or take the worst turns")
+        raise UsageError("--explain explains the score of a reply. Omit --level, or read the worst turns")
 
 
-def _saying_level(examples: Iterable[Example]) -> Iterator[Example]:
-    """The examples; in the end, that some say they are conversations, where the last turn alone was scored."""
-    found = 0
+def _counting_dialogues(examples: Iterable[Example]) -> Iterator[Example]:
+    """Yield the examples, then report how many of them are whole conversations, as only their last turns are scored."""
+    count = 0
     for example in examples:
-        found += example.is_dialogue
+        count += example.is_dialogue
         yield example
-    if found:
-        say = f"{found:,} lines are rated as whole conversations, and their last turns alone were scored"
-        typer.echo(f"{say}: --level dialogue scores them whole", err=True)
+    if count:
+        problem = f"{count:,} lines are rated as whole conversations, but only their last turns were scored"
+        typer.echo(f"{problem}: --level dialogue scores them whole", err=True)
 
 
-def _say_left(scorers: Mapping[str, Scorer], asked: Asked) -> None:
-    """That some of the scorers have nothing to do with a scale or with explanations that were asked for.
+def _report_unaffected(scorers: Mapping[str, Scorer], asked: Asked) -> None:
+    """Report which scorers do not change with a scale or with explanations.
 
     Raises:
-        UsageError: none of them says what moved its scores.
+        UsageError: no scorer explains its scores.
     """
     from rejoinder.judges.answers import is_judge
     from rejoinder.scoring.explained import require_explained
 
-    if asked.scale is not None and (others := [name for name, one in scorers.items() if not is_judge(one)]):
-        typer.echo(f"--scale leaves {', '.join(others)} as it is: what it gives is no rating", err=True)
-    if asked.explain and (others := sorted(set(scorers) - set(require_explained(scorers)), key=list(scorers).index)):
-        typer.echo(f"--explain leaves {', '.join(others)} as it is: it does not explain scores", err=True)
+    if asked.scale is not None and (others := [name for name, scorer in scorers.items() if not is_judge(scorer)]):
+        typer.echo(f"--scale does not change {', '.join(others)}: its scores are no ratings", err=True)
+    explained = require_explained(scorers) if asked.explain else scorers
+    if others := [name for name in scorers if name not in explained]:
+        typer.echo(f"--explain does not change {', '.join(others)}: it does not explain scores", err=True)

@@ -111,7 +111,8 @@ def command(
             workers=pool,
             progress=advance,
         )
-    present(results, out, as_json=as_json, every=every, figures=figures, more=_MORE.format("" if every else _ALL))
+    more = _MORE.format("" if every else _ALL)
+    present(results, out, as_json=as_json, every=every, figures=figures, more=more, files=files)
 
 
 def _total(names: list[str] | None, lines: Sequence[Example | Pair]) -> int:

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import NamedTuple
 
 import numpy as np
 
@@ -25,18 +24,6 @@ from rejoinder.stats.resamples import Sampling, number_of, renumbered
 
 UNNAMED = "first listed"
 """The system of the first reply of a list, if the list names none."""
-
-
-class Measured(NamedTuple):
-    """Means of the first replies of one system, over the contexts in which they and the chosen replies have a score.
-
-    Attributes:
-        mean: of its first replies.
-        gain: mean of the chosen replies minus `mean`.
-    """
-
-    mean: Estimate
-    gain: Estimate
 
 
 @dataclass
@@ -85,8 +72,12 @@ class Measuring:
         key = repr(pool.context.context_key).encode()
         self._keys.append(int.from_bytes(blake2b(key, digest_size=8).digest()))
 
-    def figures(self, sampling: Sampling) -> tuple[Estimate, dict[str, Measured]]:
-        """Return the mean of all chosen replies, and those of each system; contexts are resampled."""
+    def figures(self, sampling: Sampling) -> tuple[Estimate, dict[str, tuple[Estimate, Estimate]]]:
+        """Return the mean of all chosen replies, and by system the mean of its first replies and the gain over it.
+
+        Those of a system are over the contexts in which its first and the chosen reply have a score. Contexts are
+        resampled.
+        """
         if not self._chosen:
             return Estimate(reason="no reply was chosen"), {}
         chosen, clusters = np.array(self._chosen), renumbered(np.array(self._keys, np.uint64))
@@ -96,7 +87,7 @@ class Measuring:
         rng = sampling.generator([number_of(clusters)], "re-ranking")
         means = cluster_means(rows, clusters, np.zeros(len(rows)), sampling.resamples, rng)
         each = zip(self._own, means[1 : 1 + len(own)], means[1 + len(own) :], strict=True)
-        return means[0], {name: Measured(mean, gain) for name, mean, gain in each}
+        return means[0], {name: (mean, gain) for name, mean, gain in each}
 
 
 def own_replies(pool: Pool) -> dict[str, Example]:

@@ -14,7 +14,7 @@ from rejoinder.report.layout import Layout, Prose, Section
 from rejoinder.report.results import About, Results
 from rejoinder.report.tables import Cell, Table, table
 from rejoinder.report.written import count, interval, sentences
-from rejoinder.scorer import OUT_OF_DOMAIN, Scorer, signature_of
+from rejoinder.scorer import OUT_OF_DOMAIN, signature_of
 from rejoinder.scoring.domain import INSTEAD, out_of_domain
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.stats.resamples import Sampling
@@ -30,23 +30,31 @@ _SHARE = "share of the contexts with a chosen reply; Wilson's 95 % interval"
 def results_of(winnings: Winnings, sampling: Sampling) -> Results:
     """Return the results of everything that was counted so far."""
     name, scorer = winnings.chooser
-    scorers, shares = {name: scorer}, {name: winnings.share}
     measured_by, measuring = winnings.measuring or ("", None)
+    scorers, shares, reasons = {name: scorer}, {name: winnings.share}, {name: winnings.unscored}
+    shared: list[str] = []  # data sets that both scorers were fitted on
     if measuring is not None:
         scorers[measured_by], shares[measured_by] = measuring.scorer, measuring.share
-    reasons = {label: out_of_domain(label, scorers[label].card, share) for label, share in shares.items()}
-    outside = {label: reason for label, reason in reasons.items() if reason}
-    estimates = _shares(winnings, outside)
+        reasons[measured_by] = measuring.reasons
+        fitted = [frozenset[str](getattr(each, "trained_on", ())) for each in scorers.values()]
+        shared = sorted(frozenset.intersection(*fitted))
+    outside = {label: out_of_domain(label, scorers[label].card, share) for label, share in shares.items()}
+    outside = {label: reason for label, reason in outside.items() if reason}
     direction = 1 if measuring is None or measuring.scorer.card.higher_is_better else -1
-    best = None
-    if measuring is not None:
-        measured, best = _measured(winnings, sampling, direction, outside)
-        estimates += measured
+    measured, best = _measured(winnings, sampling, direction, outside)
+    estimates = [*_shares(winnings, outside), *measured]
+    about: dict[str, dict[str, Any]] = {}
+    for label, each in scorers.items():
+        fields = {"kind": each.card.kind, "asked": True, "signature": signature_of(each).fields, "fitted_on": shared}
+        fields |= {"warnings": dict(winnings.noted.most_common())} if label == name else {}
+        unscored = dict(reasons[label].most_common())
+        about[label] = {**fields, "unscored": sum(unscored.values()), "unscored_reasons": unscored}
     counts = {key: getattr(winnings, key) for key in ("contexts", "several", "candidates", "answered")}
-    unmeasured = {} if measuring is None else dict(measuring.reasons.most_common())
-    shared = sorted(frozenset.intersection(*map(_fitted_on, scorers.values()))) if measuring is not None else []
+    unanswered = dict(winnings.reasons.most_common())
+    draws = {"resamples": sampling.resamples, "seed": sampling.seed}
     facts: dict[str, Any] = {
         **counts,
+        **draws,
         "estimates": estimates,
         "scorer": name,
         "measured_by": measured_by,
@@ -56,23 +64,17 @@ def results_of(winnings: Winnings, sampling: Sampling) -> Results:
         "outside": outside,
         "instead": INSTEAD,
         "domain": OUT_OF_DOMAIN,
-        "unanswered": dict(winnings.reasons.most_common()),
-        "unscored": dict(winnings.unscored.most_common()),
-        "unmeasured": unmeasured,
-        "warnings": dict(winnings.noted.most_common()),
+        "unanswered": unanswered,
+        "unscored": about[name]["unscored_reasons"],
+        "unmeasured": about[measured_by]["unscored_reasons"] if measured_by else {},
+        "warnings": about[name]["warnings"],
         "facts": facts_warning(scorers),
         "shared": shared,
         "references": "reference" in scorer.card.needs,
-        "resamples": sampling.resamples,
-        "seed": sampling.seed,
     }
     answer, warnings, made = (
         sentences("improve", "rerank", part=part, **facts) for part in ("answer", "warnings", "made")
     )
-    about = {label: _facts_of(each, shared) for label, each in scorers.items()}
-    about[name] |= {"warnings": facts["warnings"], **_unscored(facts["unscored"])}
-    if measured_by:
-        about[measured_by] |= _unscored(unmeasured)
     return Results(
         command="rerank",
         estimates=tuple(estimates),
@@ -81,31 +83,11 @@ def results_of(winnings: Winnings, sampling: Sampling) -> Results:
         about=About(
             data=[{"system": system, **vars(wins)} for system, wins in winnings.sorted_wins.items()],
             scorers=about,
-            options={"scorer": name, "measured_by": measured_by or None, **_draws(sampling)},
-            counts={**counts, "unanswered": facts["unanswered"], "out_of_domain": outside},
+            options={"scorer": name, "measured_by": measured_by or None, **draws},
+            counts={**counts, "unanswered": unanswered, "out_of_domain": outside},
         ),
         layout=_layout(facts, made),
     )
-
-
-def _draws(sampling: Sampling) -> dict[str, int]:
-    """Return the options of the draws."""
-    return {"resamples": sampling.resamples, "seed": sampling.seed}
-
-
-def _unscored(reasons: Mapping[str, int]) -> dict[str, Any]:
-    """Return the number of missing scores, and their reasons."""
-    return {"unscored": sum(reasons.values()), "unscored_reasons": reasons}
-
-
-def _facts_of(scorer: Scorer, shared: Sequence[str]) -> dict[str, Any]:
-    """Return what the results hold about a scorer; `fitted_on` are the data sets that both scorers were fitted on."""
-    return {"kind": scorer.card.kind, "asked": True, "signature": signature_of(scorer).fields, "fitted_on": shared}
-
-
-def _fitted_on(scorer: Scorer) -> frozenset[str]:
-    """Return the data sets that a judge was fitted on; none for other scorers."""
-    return frozenset(getattr(scorer, "trained_on", ()))
 
 
 def _shares(winnings: Winnings, outside: Mapping[str, str]) -> list[Estimate]:
@@ -127,11 +109,12 @@ def _shares(winnings: Winnings, outside: Mapping[str, str]) -> list[Estimate]:
 def _measured(
     winnings: Winnings, sampling: Sampling, direction: int, outside: Mapping[str, str]
 ) -> tuple[list[Estimate], Estimate | None]:
-    """Return the measured means and differences, and the difference from the best single system.
+    """Return the measured means and differences, if any, and the difference from the best single system.
 
     That system has a first reply in at least half of the measured contexts.
     """
-    assert winnings.measuring is not None  # noqa: S101 - for the type checker
+    if winnings.measuring is None:
+        return [], None
     name, measuring = winnings.measuring
     chosen, by_system = measuring.figures(sampling)
     about: dict[str, Any] = {"scorer": name, "seed": sampling.seed}
@@ -144,13 +127,12 @@ def _measured(
             estimates.append(estimate_of(own, **mean, system=system, group=FIRST))
             labels = {"statistic": "difference", "versus": system, "group": CHOSEN}
             differences.append(estimate_of(gain, **about, **labels))
-    candidates = [difference for difference in differences if difference.known and 2 * difference.n >= chosen.n]
-    best = min(candidates, key=lambda difference: direction * difference.value, default=None)
+    candidates = [row for row in differences if row.known and 2 * row.n >= chosen.n]
+    best = min(candidates, key=lambda row: direction * row.value, default=None)
     # One test decides whether choosing helped; the differences from other systems are a family of their own.
-    others = decide([difference for difference in differences if difference is not best], outside=outside)
-    tested = decide([best], outside=outside) if best is not None else []
-    decided = {difference.versus: difference for difference in (*others, *tested)}
-    return [*estimates, *(decided[difference.versus] for difference in differences)], next(iter(tested), None)
+    others, tested = [row for row in differences if row is not best], [best] if best else []
+    decided = {row.versus: row for family in (others, tested) for row in decide(family, outside=outside)}
+    return [*estimates, *(decided[row.versus] for row in differences)], decided[best.versus] if best else None
 
 
 def _layout(facts: Mapping[str, Any], made: Sequence[str]) -> Layout:

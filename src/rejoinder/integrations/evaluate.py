@@ -10,8 +10,8 @@ from rejoinder.errors import MissingExtra
 from rejoinder.example import Example
 from rejoinder.scorer import ScorerLike, run
 from rejoinder.scoring.catalog import DEFAULT, load_scorer
+from rejoinder.scoring.domain import withhold
 from rejoinder.scoring.explained import facts_warning
-from rejoinder.scoring.withholding import withhold
 
 try:
     from datasets import Features, Value

@@ -15,8 +15,8 @@ from rejoinder.example import Example
 from rejoinder.report.written import interval, number
 from rejoinder.scorer import OUT_OF_DOMAIN, Scorer, run
 from rejoinder.scoring.dialogue import Turn
+from rejoinder.scoring.domain import withheld_reason, withhold
 from rejoinder.scoring.explained import explanations, facts_warning, is_explained
-from rejoinder.scoring.withholding import withheld_reason, withhold
 
 TOLD = 80  # characters of the worst turn
 

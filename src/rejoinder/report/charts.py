@@ -100,8 +100,9 @@ def intervals(
         middles, bottom = np.cumsum(heights) - heights / 2 + gaps, heights.sum() + gaps[-1]
         columns = 3 if wide else 1
         legend = _LINE * math.ceil(len(entries) / columns) + 12 if len(entries) > 1 else 0
-        figure, axes = _axes(width, bottom + 44 + legend + _LINE * len(lines))
-        axes.set_xlabel(textwrap.fill(escape_controls(xlabel), width // 8), loc="right")
+        label = textwrap.fill(escape_controls(xlabel), width // 8)
+        figure, axes = _axes(width, bottom + 48 + legend + _LINE * (len(lines) + label.count("\n")))
+        axes.set_xlabel(label, loc="right")
         axes.axvline(null, color=_COLORS["soft"], linewidth=0.9)
         for y, (key, group) in zip(middles, rows.items(), strict=True):
             color, marker, fill, _ = looks[key]
@@ -117,8 +118,8 @@ def intervals(
             axes.axvline(mark.value, color=_COLORS["limit"], linestyle=(0, (3, 2)), linewidth=1.1)
             if mark.has_interval:
                 axes.axvspan(*mark.ends, color=_COLORS["band"], linewidth=0, zorder=0.2)
-            label, frame = f"{escape_controls(text)} {write(mark.value)}", axes.get_xaxis_transform()
-            axes.annotate(label, (mark.value, 1), (0, 2 + 13 * place), frame, "offset points", va="bottom", ha="center")
+            named, frame = f"{escape_controls(text)} {write(mark.value)}", axes.get_xaxis_transform()
+            axes.annotate(named, (mark.value, 1), (0, 2 + 13 * place), frame, "offset points", va="bottom", ha="center")
         axes.grid(axis="x", linewidth=0.75)
         axes.locator_params("x", nbins=6 if wide else 4, steps=[1, 2, 5, 10])
         axes.set_yticks(middles, names)

@@ -16,20 +16,21 @@ from rejoinder.responders import KINDS as RESPONDERS
 from rejoinder.scorer import Card, Scorer, run, signature_of
 from rejoinder.scoring.catalog import load_scorer
 
-# What each group is for, and where to read more.
+# The use of each group, and where to read more.
 _GROUPS = {
-    "judges": "Judges that you can train, each a folder then, which is a scorer's name. More: docs/train.md",
+    "judges": "Judges that you can train. The folder of a trained one is a scorer name. More: docs/train.md",
     "encoders": "Encoders (-e of train and encode), trained ones by their folder. More: docs/pretraining.md",
     "responders": "Responders (-r of respond and selftalk), trained ones by their folder. More: docs/responders.md",
-    "material": "What judges read beside an encoder's vectors, by its folder. More: docs/pretraining.md",
+    "material": "Inputs of judges in addition to an encoder's vectors, by their folder. More: docs/pretraining.md",
     "attacks": "Attacks (--family of audit), and what each would show. More: docs/audit.md",
 }
 _AFTER_SCORERS = """
 The folder of a trained judge is a scorer name too. More about one scorer: rejoinder show NAME
-Scores made elsewhere: column:KEY, python:MODULE:FUNCTION, command:PROGRAM (examples in, scores out) and
+External scores: column:KEY, python:MODULE:FUNCTION, command:PROGRAM (examples in, scores out) and
 openai:URL#MODEL (a language model behind an endpoint, which texts go to): docs/own-scores.md
-plus:smollm2 is the judge with a small language model beside it, on this machine: docs/judge.md
+plus:smollm2 is the judge with a small language model in addition, on this machine: docs/judge.md
 """
+_KEYS = ["kind", "summary", "needs", "range", "higher_is_better", "domain", "unread", "source", "notes", "version"]
 EXAMPLE = Example(
     context=("do you have any plans for the weekend ?",),
     response="i am going to see a movie with my sister .",
@@ -39,19 +40,8 @@ EXAMPLE = Example(
 
 def card_record(card: Card) -> dict[str, Any]:
     """Return a card as JSON values."""
-    return {
-        "scorer": card.name,
-        "kind": card.kind,
-        "summary": card.summary,
-        "needs": sorted(card.needs),
-        "range": list(card.range),
-        "higher_is_better": card.higher_is_better,
-        "domain": card.domain,
-        "unread": list(card.unread),
-        "source": card.source,
-        "notes": card.notes,
-        "version": card.version,
-    }
+    lists = {"needs": sorted(card.needs), "range": list(card.range), "unread": list(card.unread)}
+    return {"scorer": card.name, **{key: lists.get(key, getattr(card, key)) for key in _KEYS}}
 
 
 def show(name: str | Path) -> dict[str, Any]:
@@ -61,19 +51,21 @@ def show(name: str | Path) -> dict[str, Any]:
         name: of a scorer, or a folder with a judge or responder.
 
     Returns:
-        `version`, and `results` with one mapping: the card; of a responder the one in its folder.
+        `version`, and `results` with one mapping: the card; for a responder the one in its folder.
 
     Raises:
         UsageError, MissingAsset, DataError: see `load_scorer`.
     """
     if responder := _responder(name):
-        return {"version": 1, "results": [{"name": responder, "card": read_card(name)}]}
-    scorer = load_scorer(name)
-    return {"version": 1, "results": [{**card_record(scorer.card), "signature": dict(signature_of(scorer).fields)}]}
+        record: dict[str, Any] = {"name": responder, "card": read_card(name)}
+    else:
+        scorer = load_scorer(name)
+        record = {**card_record(scorer.card), "signature": dict(signature_of(scorer).fields)}
+    return {"version": 1, "results": [record]}
 
 
 def show_text(name: str | Path) -> str:
-    """Return this as text, with the score of an example, and of a judge the card in its folder."""
+    """Return this as text, with the score of an example, and for a judge the card in its folder."""
     if _responder(name):
         return read_card(name)
     scorer = load_scorer(name)
@@ -82,39 +74,30 @@ def show_text(name: str | Path) -> str:
 
 
 def _responder(name: str | Path) -> str:
-    """Return the kind of the responder in the folder `name`, or an empty text."""
+    """Return the kind of the responder in the folder `name`, or ""."""
     kind = str(read_config(name).model.get("kind")) if Path(name).is_dir() else ""
     return kind if kind in RESPONDERS else ""
 
 
 def cards_table(cards: Iterable[Card], width: int) -> str:
     """Return a table with a row for each name, and its presets."""
-    families: dict[str, list[Card]] = {}
+    rows: dict[str, list[str]] = {}
     for card in cards:
-        families.setdefault(card.name.partition("/")[0], []).append(card)
-    rows = [
-        [
-            card.name,
-            card.kind,
-            _needs(card),
-            _range(card),
-            card.summary,
-            " ".join(preset.name.partition("/")[2] for preset in presets),
-        ]
-        for card, *presets in families.values()
-    ]
+        name, _, preset = card.name.partition("/")
+        row = rows.setdefault(name, [card.name, card.kind, _needs(card), _range(card), card.summary, ""])
+        if card.name != row[0]:
+            row[-1] = f"{row[-1]} {preset}".lstrip()
     header = ["scorer", "kind", "needs", "range", "what comes back", "presets (NAME/PRESET)"]
-    table = text_table(header, rows, width, folded=(2, 4, 5))
+    table = text_table(header, rows.values(), width, folded=(2, 4, 5))
     return f"Scorers (-s of score, compare, study and audit)\n\n{table}{_AFTER_SCORERS}"
 
 
 def kinds_table(groups: Mapping[str, Sequence[Entry[Any]]], width: int) -> str:
-    """Return a table for each group of what can be trained or named."""
+    """Return a table for each group of kinds that can be trained or named."""
     tables = []
     for group, entries in groups.items():
-        header = ["name", "what it is", "how it comes about", "needs"]
-        if group == "attacks":
-            header = ["name", "what is done", "what it would show", "needs"]
+        about = ["what is done", "what it would show"] if group == "attacks" else ["what it is", "how to get it"]
+        header = ["name", *about, "needs"]
         rows = [list(map(str, entry.record.values())) for entry in entries]
         tables.append(f"{_GROUPS[group]}\n\n{text_table(header, rows, width, folded=(1, 2, 3))}")
     return "\n".join(tables)
@@ -147,7 +130,7 @@ def card_text(scorer: Scorer) -> str:
 
 
 def _needs(card: Card) -> str:
-    """Return what an example must have, in words."""
+    """Return the fields that an example must have."""
     return ", ".join(sorted(card.needs)) or "nothing else"
 
 

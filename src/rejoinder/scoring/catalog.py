@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rejoinder.responder import Responder
     from rejoinder.responders.decoding import Decoding
     from rejoinder.scorer import Card, Explanation, Scorer, ScorerLike, Scores
-    from rejoinder.scoring.withholding import OutOfDomain
+    from rejoinder.scoring.domain import OutOfDomain
 
 SCORERS: Registry[Scorer] = Registry("scorer", BUNDLED, METRICS.values())
 PREFIXES: Registry[Scorer] = Registry("scorer", EXTERNAL, ENDPOINTS, NAMED)
@@ -31,14 +31,14 @@ PLUS = "plus"
 
 
 def cards() -> dict[str, Card]:
-    """Return the cards of all scorers that have a name of their own, presets included, in the order of the tables."""
+    """Return the cards of all scorers with a name without a prefix, presets included, in the order of the tables."""
     return SCORERS.cards()
 
 
 def list_entries() -> dict[str, list[Entry[Any]]]:
     """Return everything that can be trained or named: `judges`, `encoders`, `responders` and `material`.
 
-    `rejoinder train` and `rejoinder pretrain` make a folder, whose path is the name of the model from then on.
+    The path of the folder that `rejoinder train` or `rejoinder pretrain` makes is the name of the model.
     """
     from rejoinder.encoders import ENCODERS
     from rejoinder.encoders import KINDS as ENCODER_KINDS
@@ -47,15 +47,11 @@ def list_entries() -> dict[str, list[Entry[Any]]]:
     from rejoinder.training.kinds import KINDS, making
 
     def trained(entry: Entry[Any]) -> Entry[Any]:
-        made, needs = making(entry.name) if entry.name in KINDS else (entry.made, entry.needs)
-        return Entry(entry.name, entry.about, entry.load, made, needs)
+        return Entry(entry.name, entry.about, entry.load, *making(entry.name)) if entry.name in KINDS else entry
 
     return {
         "judges": [*LEARNERS.values()],
-        "encoders": [
-            *ENCODERS.values(),
-            *(trained(entry) for entry in ENCODER_KINDS.values() if entry.about),
-        ],
+        "encoders": [*ENCODERS.values(), *(trained(entry) for entry in ENCODER_KINDS.values() if entry.about)],
         "responders": [*RESPONDERS.values(), *map(trained, RESPONDER_KINDS.values())],
         "material": [trained(Entry(name, kind.about, dict)) for name, kind in KINDS.items() if kind.material],
     }
@@ -65,13 +61,13 @@ def load_scorer(name: ScorerLike, *, vectors: str | Path | None = None) -> Score
     """Return the scorer with this name; a scorer object comes back as it is, a function as a scorer.
 
     Args:
-        name: a name from `cards()`, the folder of a trained judge, `column:KEY` for numbers in the lines,
+        name: a name from `cards()`, the path of a trained judge, `column:KEY` for numbers in the lines,
             `python:MODULE:FUNCTION`, `command:PROGRAM ARGUMENTS`, `openai:URL#MODEL`, or a function
             `f(examples) -> list[float]`.
-        vectors: file of word vectors for scorers that need them; None takes the bundled ones.
+        vectors: file of word vectors for scorers that need them; by default the bundled ones.
 
     Raises:
-        UsageError: there is no scorer of that name, and the message holds the nearest ones; an object is none.
+        UsageError: there is no scorer of that name; an object is no scorer.
         MissingAsset: the vectors or the judge's files are missing.
         DataError: they are damaged.
     """
@@ -89,11 +85,7 @@ def load_scorer(name: ScorerLike, *, vectors: str | Path | None = None) -> Score
 
 
 def load_scorers(names: Iterable[ScorerLike] | ScorerLike, *, vectors: str | Path | None = None) -> dict[str, Scorer]:
-    """Return the scorers in `names`, each under the name in the call; an object or function under its own.
-
-    Args:
-        names: see `load_scorer`; a single one is accepted too.
-        vectors: see `load_scorer`.
+    """Return the scorers in `names`, see `load_scorer`, or a single one, by their names (see `label_of`).
 
     Raises:
         UsageError: two have the same name; or none of them reads the `vectors`; see also `load_scorer`.
@@ -111,7 +103,7 @@ def load_scorers(names: Iterable[ScorerLike] | ScorerLike, *, vectors: str | Pat
 
 
 def label_of(name: ScorerLike, scorer: Scorer) -> str:
-    """Return the label of a scorer: its name in the call, but endpoints and objects have names of their own."""
+    """Return the name of a scorer in results: its name in the call, or that of its card for endpoints and objects."""
     text = str(name) if isinstance(name, (str, Path)) else str(getattr(name, "called", ""))
     return text if text and text.partition(":")[0] not in PREFIXES else scorer.card.name
 
@@ -142,24 +134,18 @@ def fitted_on(names: Iterable[ScorerLike], datasets: Iterable[str | None]) -> di
 
 
 class ScorerChoice(NamedTuple):
-    """The scorers that a study takes.
-
-    Attributes:
-        scorers: those in the call, or all without those that are withheld.
-        fitted: the judges among them that were fitted on lines of the data sets, with these data sets.
-        withheld: the judges that were fitted on lines of the data sets and are not in the call.
-    """
+    """The scorers of a study, and the judges that were fitted on lines of its data sets, with these data sets."""
 
     scorers: list[ScorerLike]
-    fitted: dict[str, list[str]]
-    withheld: dict[str, list[str]]
+    fitted: dict[str, list[str]]  # judges among the scorers
+    withheld: dict[str, list[str]]  # judges that would be among them if the call named them
 
 
 def choose_scorers(names: Iterable[ScorerLike] | ScorerLike | None, datasets: Iterable[str | None]) -> ScorerChoice:
-    """Return the scorers that a study of `datasets` takes: those in `names`, else all of `SCORERS`.
+    """Return the scorers of a study of `datasets`: those in `names`, else all of `SCORERS`.
 
-    A judge agrees better with people on lines that it was fitted on than on those of a user, who would take it for the
-    best of all. So it takes part only if the call names it, and the result reports that.
+    A judge agrees better with people on lines that it was fitted on than on other lines, so it would look like the best
+    scorer of all. It takes part only if the call names it, and the result reports that.
     """
     scorers = listed(SCORERS if names is None else names)
     fitted = fitted_on(scorers, datasets)
@@ -180,30 +166,28 @@ def score(
     """Return the scores of `examples` by `scorer`: a name, a judge's folder, a scorer object or a function.
 
     Args:
-        examples: the lines to score, in the order of the scores; see `examples_of` for accepted types.
+        examples: the lines to score; see `examples_of` for accepted types.
         scorer: see `load_scorer`; the bundled judge by default.
-        scale: the lowest and highest rating that a judge answers with; None leaves it its own.
+        scale: the lowest and highest rating that a judge answers with; None keeps the scale of its ratings.
         vectors: see `load_scorer`.
-        level: `dialogue` scores whole conversations, by every turn of the speaker who is judged.
+        level: `dialogue` scores whole conversations, by every turn of the judged speaker.
         out_of_domain: `withhold` leaves out scores of replies that the scorer cannot judge, with the reason
-            `out of domain`; `keep` returns them. The notes are there either way.
+            `out of domain`; `keep` returns them. The warnings are there in both cases.
 
     Raises:
-        UsageError: `examples` are none, `scale` is no scale, `level` no level, `out_of_domain` another word; see also
-            `load_scorer`.
+        UsageError: `examples`, `scale`, `level` or `out_of_domain` is none of these; see also `load_scorer`.
         DataError: `examples` cannot be read.
     """
     from rejoinder.data.examples import index_of
     from rejoinder.scorer import run
     from rejoinder.scoring.dialogue import of_dialogues
-    from rejoinder.scoring.withholding import require_choice, withhold
+    from rejoinder.scoring.domain import require_choice, withhold
 
     require_one_of("level", level, ("turn", "dialogue"))
     require_choice(out_of_domain)
     loaded, lines = _loaded(examples, scorer, scale, vectors)
     scores = run(of_dialogues(loaded, every=True) if level == "dialogue" else loaded, lines)
-    if out_of_domain == "withhold":
-        scores = withhold(scores)
+    scores = withhold(scores) if out_of_domain == "withhold" else scores
     index = index_of(examples, lines)
     return scores if index is None else replace(scores, index=index)
 
@@ -221,16 +205,16 @@ def explain(
     Args:
         examples: see `score`.
         scorer: see `score`.
-        scale: see `score`; explanations are in its points.
+        scale: see `score`; explanations are in points of it.
         vectors: see `score`.
-        out_of_domain: see `score`; a score that is withheld has no explanation.
+        out_of_domain: see `score`; a withheld score has no explanation.
 
     Raises:
         UsageError: the scorer does not explain its scores; see also `score`, and for other errors.
     """
     from rejoinder.scorer import run
+    from rejoinder.scoring.domain import require_choice, withhold
     from rejoinder.scoring.explained import explanations, require_explained
-    from rejoinder.scoring.withholding import require_choice, withhold
 
     require_choice(out_of_domain)
     loaded, lines = _loaded(examples, scorer, scale, vectors)
@@ -261,13 +245,13 @@ def load_responder(name: str | Path | Responder, *, decoding: Decoding | None = 
     """Return the responder with this name; a responder object comes back as it is.
 
     Args:
-        name: the folder of a trained model, `human:FILE`, `command:PROGRAM ARGUMENTS` or `openai:URL#MODEL`.
-        decoding: how a model that writes replies token by token chooses them; None takes the defaults.
+        name: the path of a trained model, `human:FILE`, `command:PROGRAM ARGUMENTS` or `openai:URL#MODEL`.
+        decoding: how a model that writes replies token by token chooses the tokens; by default the usual way.
 
     Raises:
         UsageError: there is no such responder.
         MissingAsset: a file that it needs is missing.
-        DataError: one of them is damaged.
+        DataError: such a file is damaged.
     """
     from rejoinder.responders import RESPONDERS, load
     from rejoinder.responders.decoding import Decoding
@@ -282,26 +266,22 @@ def load_responder(name: str | Path | Responder, *, decoding: Decoding | None = 
     if entry := RESPONDERS.entry(str(name)):
         return entry.load(str(name).partition(":")[2], decoding or Decoding())
     known = ", ".join(f"{prefix}:..." for prefix in RESPONDERS)
-    raise UsageError(f"no responder is called {str(name)!r}. Name the folder of a trained one, or {known}")
+    raise UsageError(f"no responder is called {str(name)!r}. Use the path of a trained one, or {known}")
 
 
 def load_responders(
     names: Sequence[str | Path | Responder], *, decoding: Decoding | None = None
 ) -> dict[str, Responder]:
-    """Return the responders in `names`, each under its own name, or its name in the call if two have the same.
-
-    Args:
-        names: see `load_responder`.
-        decoding: see `load_responder`.
+    """Return the responders in `names`, see `load_responder`, by their names; of equal names, by that in the call.
 
     Raises:
-        UsageError: one was named twice, or two objects have the same name; see also `load_responder`.
+        UsageError: a responder was named twice, or two objects have the same name; see also `load_responder`.
     """
     responders = [load_responder(name, decoding=decoding) for name in names]
-    own_names = [responder.name for responder in responders]
+    names_of = [responder.name for responder in responders]
     labels = [
-        str(name) if isinstance(name, (str, Path)) and own_names.count(own_name) > 1 else own_name
-        for name, own_name in zip(names, own_names, strict=True)
+        str(name) if isinstance(name, (str, Path)) and names_of.count(label) > 1 else label
+        for name, label in zip(names, names_of, strict=True)
     ]
     if twice := next((label for label in labels if labels.count(label) > 1), None):
         raise UsageError(f"the responder {twice!r} was named twice. Name each once")
@@ -309,7 +289,7 @@ def load_responders(
 
 
 def _is_folder(name: str | Path) -> bool:
-    """Return whether this is a folder; a name that no file can have is none."""
+    """Return whether this is a folder."""
     return os.path.isdir(name)  # noqa: PTH112 - Path.is_dir raises OSError for a name that is too long
 
 

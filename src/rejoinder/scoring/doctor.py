@@ -1,4 +1,4 @@
-"""What is installed, what is missing, and how to get it."""
+"""Which parts are installed, which are missing, and how to get them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import platform
 import re
 from collections.abc import Sequence
 from importlib import metadata
+from pathlib import Path
 from typing import NamedTuple
 
 from rejoinder.assets import VECTORS, samples
@@ -14,6 +15,8 @@ from rejoinder.report.terminal import text_table
 from rejoinder.text.wordnet import REMEDY, find_wordnet
 from rejoinder.version import __version__
 
+_REINSTALL = "pip install --force-reinstall rejoinder"
+
 
 class Finding(NamedTuple):
     """A part of the installation.
@@ -21,7 +24,7 @@ class Finding(NamedTuple):
     Attributes:
         what: its name.
         found: its version or place, or "missing".
-        needed_for: what does not work without it.
+        needed_for: which features do not work without it.
         remedy: how to get it; empty if it is there.
     """
 
@@ -32,19 +35,20 @@ class Finding(NamedTuple):
 
 
 def doctor() -> list[Finding]:
-    """Return everything that rejoinder may need, in the order of importance; nothing is imported or fetched."""
-    findings = [
-        Finding("rejoinder", __version__, "everything"),
-        Finding("python", platform.python_version(), "everything"),
-    ]
+    """Return everything that rejoinder may need, the most important parts first; nothing is imported or downloaded."""
+    versions = {"rejoinder": __version__, "python": platform.python_version()}
+    findings = [Finding(name, version, "everything") for name, version in versions.items()]
     for requirement in metadata.requires("rejoinder") or []:
         name = re.split(r"[^A-Za-z0-9_.-]", requirement, maxsplit=1)[0]
         extra = re.search(r"extra == ['\"]([^'\"]+)['\"]", requirement)
         if extra is None:
-            findings.append(_library(name, "core", "pip install --force-reinstall rejoinder"))
+            findings.append(_library(name, "core", _REINSTALL))
         elif extra[1] != "dev":
             findings.append(_library(name, f"extra {extra[1]}", f"pip install 'rejoinder[{extra[1]}]'"))
-    return [*findings, _wordnet(), *_bundled()]
+    files = [Finding(f"@{name}", _size(path), "samples") for name, path in samples().items()]
+    needed_for, has_vectors = "embedding metrics, adem", VECTORS.is_file()
+    vectors = Finding("word vectors", _size(VECTORS), needed_for, "" if has_vectors else _REINSTALL)
+    return [*findings, _wordnet(), *files, vectors]
 
 
 def doctor_table(findings: Sequence[Finding], width: int) -> str:
@@ -56,7 +60,7 @@ def doctor_table(findings: Sequence[Finding], width: int) -> str:
 
 
 def _library(name: str, needed_for: str, remedy: str) -> Finding:
-    """Return a Python library by its distribution name."""
+    """Return a Python library, by the name of its distribution."""
     try:
         return Finding(name, metadata.version(name), needed_for)
     except metadata.PackageNotFoundError:
@@ -64,16 +68,13 @@ def _library(name: str, needed_for: str, remedy: str) -> Finding:
 
 
 def _wordnet() -> Finding:
-    """Return WordNet's data, where METEOR finds synonyms."""
+    """Return the data of WordNet, from which METEOR takes synonyms."""
     try:
         return Finding("WordNet data", str(find_wordnet()), "meteor")
     except MissingAsset:
         return Finding("WordNet data", "missing", "meteor", REMEDY)
 
 
-def _bundled() -> list[Finding]:
-    """Return the samples and word vectors of the package."""
-    files = [Finding(f"@{name}", f"{path.stat().st_size // 1024} KiB", "samples") for name, path in samples().items()]
-    size = f"{VECTORS.stat().st_size // 1024} KiB" if VECTORS.is_file() else "missing"
-    remedy = "" if VECTORS.is_file() else "pip install --force-reinstall rejoinder"
-    return [*files, Finding("word vectors", size, "embedding metrics, adem", remedy)]
+def _size(path: Path) -> str:
+    """Return the size of a file, or that it is missing."""
+    return f"{path.stat().st_size // 1024} KiB" if path.is_file() else "missing"

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
-from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,7 +30,6 @@ from rejoinder.scoring.sums import DATE, Histogram, Means
 from rejoinder.scoring.terminal import domain_lines, summary_rows, warning_lines, worst_turns
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
     from markupsafe import Markup
 
 SHOWN = 20
@@ -43,17 +41,7 @@ _NO_VALUE = "(none)"
 
 
 class QuotedLine(NamedTuple):
-    """A line of the report.
-
-    Attributes:
-        example: the line.
-        values: its scores, by scorer.
-        intervals: their intervals, if the scorer gives some.
-        warnings: what to know before you trust the scores.
-        worst: the worst turns of a conversation, in words.
-        moved: the explanations of the scores, in words.
-        groups: its value in each column that the report has means by.
-    """
+    """A line of the report, with its values in the columns that the report has means by."""
 
     example: Example
     values: Mapping[str, float]
@@ -61,26 +49,19 @@ class QuotedLine(NamedTuple):
     warnings: Sequence[str]
     worst: str
     groups: Sequence[str]
-    moved: Mapping[str, str] = {}
+    moved: Mapping[str, str] = {}  # the explanations of the scores, by scorer
 
     @property
     def reply(self) -> Markup:
         """The reply as HTML: its Markdown without elements, images and anything that a browser would load."""
+        from markdown_it import MarkdownIt
         from markupsafe import Markup
 
-        reader = _markdown()
+        reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
         tokens = reader.parse(self.example.response)
         for link in (child for token in tokens for child in token.children or () if child.type == "link_open"):
             link.attrSet("rel", "noreferrer nofollow")
         return Markup(reader.renderer.render(tokens, reader.options, {}))  # noqa: S704 - it escapes elements
-
-
-@cache
-def _markdown() -> MarkdownIt:
-    """Return a reader of Markdown that shows elements and images as text."""
-    from markdown_it import MarkdownIt
-
-    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
 
 class ScoreReport:
@@ -93,33 +74,31 @@ class ScoreReport:
 
     def __init__(self, summaries: Mapping[str, Summary], by: Sequence[str] = ()) -> None:
         self._summaries, self._by = summaries, list(dict.fromkeys(["system", *by]))
-        self._lead = next(iter(summaries))
-        self._sign = -1 if summaries[self._lead].scorer.card.higher_is_better is False else 1
+        self._name = next(iter(summaries))
+        self._first = summaries[self._name]
+        self._sign = -1 if self._first.scorer.card.higher_is_better is False else 1
         self._histograms = {name: Histogram(_scale(summary.scorer)) for name, summary in summaries.items()}
         self._means, self._dates = Means(), Counter[str]()
         self._lowest: list[tuple[float, int, QuotedLine]] = []
         self._order = count()
-        self._systems = False
 
     def added(self, line: ScoredLine) -> ScoredLine:
         """Add a line, and return it."""
         values = {name: value for name in self._summaries if math.isfinite(value := line.value(name))}
         example = line.example
         groups = {by: _group(example, by) for by in self._by}
-        self._systems |= example.system is not None
         dates = _dates(example)
         self._dates.update(dates)
         if values:
             self._means.add(example, {"": "", **groups, **{f"{DATE}{key}": day for key, day in dates.items()}}, values)
         for name, value in values.items():
             self._histograms[name].add(value)
-        key = -self._sign * values[self._lead] if self._lead in values else None
+        key = -self._sign * values[self._name] if self._name in values else None
         if key is not None and (len(self._lowest) < LOWEST or key > self._lowest[0][0]):
             ends = {name: ends for name in values if (ends := line.interval(name)) is not None}
             warnings = list(dict.fromkeys(warning for name in self._summaries for warning in line.warnings(name)))
-            quoted = QuotedLine(
-                example, values, ends, warnings, worst_turns(line.worst().get(self._lead, ())), [*groups.values()]
-            )
+            worst = worst_turns(line.worst().get(self._name, ()))
+            quoted = QuotedLine(example, values, ends, warnings, worst, [*groups.values()])
             push = heapq.heappush if len(self._lowest) < LOWEST else heapq.heapreplace
             push(self._lowest, (key, -next(self._order), quoted))
         return line
@@ -137,30 +116,11 @@ class ScoreReport:
         return [line._replace(moved=words) for line, words in zip(lines, moved, strict=True)]
 
     def results(self, files: Sequence[str] = ()) -> Results:
-        """Return the mean scores, the sentences and the layout of the report.
-
-        Args:
-            files: names of the files that were scored.
-        """
-        lead = self._summaries[self._lead]
+        """Return the mean scores, the sentences and the layout of the report of these files."""
         for histogram in self._histograms.values():
             histogram.settle()
-        shown = sorted((-key for key, *_ in self._lowest))[:SHOWN]
-        scale = _scale(lead.scorer)
-        answer = sentences(
-            "scoring",
-            "score",
-            scorer=self._lead,
-            scored=lead.scored,
-            unscored=lead.unscored,
-            mean=lead.mean,
-            few=lead.scored < 2 * SHOWN,
-            count=SHOWN,
-            bound=self._sign * shown[-1] if shown else math.nan,
-            highest_first=self._sign < 0,
-            top=f"{scale[1]:g}" if scale else "",
-        )
-        columns = ["", *(by for by in self._by if by != "system" or self._systems)]
+        has_systems = not self._means.sums["system"].keys() <= {_NO_VALUE}
+        columns = ["", *(by for by in self._by if by != "system" or has_systems)]
         estimates = [self._inside(estimate) for by in columns for estimate in self._means.estimates(by)]
         over_time, dated = self._over_time()
         scorers = {
@@ -172,14 +132,32 @@ class ScoreReport:
             }
             for name, summary in self._summaries.items()
         }
-        absent = [f'No line has "{by}".' for by in self._by[1:] if self._means.groups_of(by) <= {_NO_VALUE}]
+        absent = [f'No line has "{by}".' for by in self._by[1:] if self._means.sums[by].keys() <= {_NO_VALUE}]
         return Results(
             command="score",
             estimates=(*estimates, *dated),
-            answer=answer,
+            answer=self._answer(),
             warnings=(*domain_lines(self._summaries), *warning_lines(self._summaries), *absent),
-            about=About(scorers=scorers, options={"by": self._by, "files": files}, counts={"scored": lead.scored}),
+            about=About(
+                scorers=scorers, options={"by": self._by, "files": files}, counts={"scored": self._first.scored}
+            ),
             layout=self._layout(estimates, over_time),
+        )
+
+    def _answer(self) -> tuple[str, ...]:
+        shown, scale = sorted(-key for key, *_ in self._lowest)[:SHOWN], _scale(self._first.scorer)
+        return sentences(
+            "scoring",
+            "score",
+            scorer=self._name,
+            scored=self._first.scored,
+            unscored=self._first.unscored,
+            mean=self._first.mean,
+            few=self._first.scored < 2 * SHOWN,
+            count=SHOWN,
+            bound=self._sign * shown[-1] if shown else math.nan,
+            highest_first=self._sign < 0,
+            top=f"{scale[1]:g}" if scale else "",
         )
 
     def _inside(self, estimate: Estimate) -> Estimate:
@@ -188,11 +166,12 @@ class ScoreReport:
         return estimate.between(-math.inf if low is None else low, math.inf if high is None else high)
 
     def _layout(self, estimates: Sequence[Estimate], over_time: Chart | None) -> Layout:
-        lead, charts = self._summaries[self._lead], [*filter(None, map(self._histogram, self._summaries))]
-        mean = next((e for e in estimates if e.scorer == self._lead and not (e.system or e.by)), Estimate())
+        charts = [*filter(None, map(self._histogram, self._summaries))]
+        mean = next((e for e in estimates if e.scorer == self._name and not (e.system or e.by)), Estimate())
+        scored, lines = self._first.scored, self._first.scored + self._first.unscored
         keys = [
-            KeyFigure.of(mean, f"mean score by {self._lead}", mean.method or mean.reason),
-            KeyFigure(f"{lead.scored:,}", "", "replies with a score", f"of {lead.scored + lead.unscored:,}"),
+            KeyFigure.of(mean, f"mean score by {self._name}", mean.method or mean.reason),
+            KeyFigure(f"{scored:,}", "", "replies with a score", f"of {lines:,}"),
         ]
         sections = [
             Section("Scorers", [summary_rows(self._summaries), *charts[1:]]),
@@ -207,25 +186,31 @@ class ScoreReport:
 
         bars = self._histograms[scorer]
         beyond = f" The bars at the ends hold {bars.outside:,} scores beyond them too." if bars.outside else ""
-        caption = f"Scores by {scorer}: {sum(bars.counts):,} replies.{beyond}"
-        labels = {"xlabel": f"score by {scorer}", "ylabel": "replies", "caption": caption}
-        return histogram(f"scores-{scorer}", bars.edges, {scorer: bars.counts}, **labels)
+        return histogram(
+            f"scores-{scorer}",
+            bars.edges,
+            {scorer: bars.counts},
+            xlabel=f"score by {scorer}",
+            ylabel="replies",
+            caption=f"Scores by {scorer}: {sum(bars.counts):,} replies.{beyond}",
+        )
 
     def _group_table(self, estimates: Sequence[Estimate], by: str) -> Table | None:
         """Return the table of the groups with the most lines."""
         label = "system" if by == "system" else "group"
         rows = [e for e in estimates if (e.system if by == "system" else e.by == by)]
         sizes = Counter({getattr(e, label): e.n for e in rows})
-        kept = {group for group, _ in sizes.most_common(_LISTED_GROUPS)}
-        more = len(sizes) - len(kept)
-        notes = [f"The {len(kept)} groups with the most lines; {more:,} others are not shown."] * bool(more)
-        if self._means.left_out[by]:
-            notes.append(f"{self._means.left_out[by]:,} lines of other groups are not in this table.")
         if len(sizes) < 2 and by == "system":
             return None
+        kept = {group for group, _ in sizes.most_common(_LISTED_GROUPS)}
+        notes = []
+        if more := len(sizes) - len(kept):
+            notes.append(f"The {len(kept)} groups with the most lines; {more:,} others are not shown.")
+        if more := self._means.left_out[by]:
+            notes.append(f"{more:,} lines of other groups are not in this table.")
         ends = " [low, high]" if self._means.by_context else ""
         columns = [Column(f"{name}{ends}", {"scorer": name}) for name in self._summaries]
-        columns.append(Column("replies", {"scorer": self._lead}, lambda e: f"{e.n:,}"))
+        columns.append(Column("replies", {"scorer": self._name}, lambda e: f"{e.n:,}"))
         rows = [e for e in rows if getattr(e, label) in kept]
         return pivot(rows, label, columns, title=f"Mean score by {by}", heading=by, notes=notes)
 
@@ -236,20 +221,18 @@ class ScoreReport:
         if not self._dates:
             return None, []
         key = self._dates.most_common(1)[0][0]
-        days = sorted({group for column, group, _ in self._means.sums if column == f"{DATE}{key}"})
-        every = {
-            unit: {day: start(date.fromisoformat(day)).isoformat() for day in days} for unit, start in _UNITS.items()
-        }
-        unit = next((unit for unit, periods in every.items() if len({*periods.values()}) <= _PERIODS), "year")
-        periods = every[unit]
+        for unit, start in _UNITS.items():  # the first with few periods
+            by = f"{key} by {unit}"
+            periods = {day: start(date.fromisoformat(day)).isoformat() for day in self._means.sums[f"{DATE}{key}"]}
+            if len({*periods.values()}) <= _PERIODS:
+                break
         if len({*periods.values()}) < 2:
             return None, []
-        means = [
-            self._inside(replace(e, by=f"{key} by {unit}")) for e in self._means.estimates(f"{DATE}{key}", periods)
-        ]
-        caption = f"Mean score by {self._lead} for each {unit}; bands are 95 % intervals."
-        led = [e for e in means if e.scorer == self._lead]
-        chart = curve("over-time", led, xlabel=key, ylabel="mean score", caption=caption, x=date.fromisoformat)
+        estimates = self._means.estimates(f"{DATE}{key}", periods)
+        means = [self._inside(replace(e, by=by)) for e in estimates]
+        caption = f"Mean score by {self._name} for each {unit}; bands are 95 % intervals."
+        of_first = [e for e in means if e.scorer == self._name]
+        chart = curve("over-time", of_first, xlabel=key, ylabel="mean score", caption=caption, x=date.fromisoformat)
         return chart, means
 
     def save(self, *paths: Path, command_line: str = "", files: Sequence[str] = ()) -> None:
@@ -269,9 +252,9 @@ class ScoreReport:
             parts=[section for section in results.layout.sections if any(section.blocks)],
             lines=lines,
             scorers=list(self._summaries),
-            lead=self._lead,
+            lead=self._name,
             highest=self._sign < 0,
-            more=self._summaries[self._lead].scored > len(lines),
+            more=self._first.scored > len(lines),
             columns=[(place, by, sorted({line.groups[place] for line in lines})) for place, by in enumerate(self._by)],
         )
         for path in paths:

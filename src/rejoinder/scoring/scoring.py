@@ -13,7 +13,6 @@ from rejoinder.data.scored_keys import (
     EXPLAINED,
     INTERVALS,
     NOTES,
-    SCORED,
     WARNINGS,
     WORST,
     are_earlier_notes,
@@ -32,11 +31,12 @@ from rejoinder.scorer import (
     ignore,
     signature_of,
 )
+from rejoinder.scoring.domain import INSTEAD, OutOfDomain, require_choice, withhold
 from rejoinder.scoring.explained import require_explained
-from rejoinder.scoring.parts import Asked, Scoring, in_parts
 from rejoinder.scoring.unscored import nothing_scored, unread
-from rejoinder.scoring.withholding import INSTEAD, OutOfDomain, require_choice, withhold
-from rejoinder.scoring.workers import Workers
+from rejoinder.scoring.workers import Asked, Workers
+
+_IF_ANY = (INTERVALS, EXPLAINED, WORST)  # keys that are left out of a line without them
 
 
 @dataclass
@@ -114,19 +114,11 @@ class Summary:
 
 
 class ScoredLine(NamedTuple):
-    """One line with its scores.
-
-    Attributes:
-        example: the line.
-        row: its position in the part.
-        results: the scores of the part, by scorer.
-        signatures: of the scorers.
-        explained: the explanations of the scores, by scorer, if they were asked for.
-    """
+    """A line with its scores, signatures and explanations, by scorer."""
 
     example: Example
-    row: int
-    results: Mapping[str, Scores]
+    row: int  # in the part that it belongs to
+    results: Mapping[str, Scores]  # of this part
     signatures: Mapping[str, str]
     explained: Mapping[str, Explanation]
 
@@ -150,45 +142,48 @@ class ScoredLine(NamedTuple):
 
         `intervals`, `explained` and `worst_turns` are there too if there are any. What an earlier run wrote stays, but
         for scorers of this run; its `notes`, as earlier versions called the warnings, become `warnings`. A key of the
-        user's own with one of these names is written back as `input_NAME`.
+        user with one of these names is written back as `input_NAME`.
 
         Args:
             table: whether a row of a table keeps its own columns.
         """
         record = to_record(self.example)
-        table_row: Mapping[str, Any] | None = record.pop(ROW, None)
+        row: Mapping[str, Any] | None = record.pop(ROW, None)
         before = record.pop(NOTES) if are_earlier_notes(record) else None
-        beside = {INTERVALS: self._intervals(), EXPLAINED: self._explained(), WORST: self.worst()}
-        for key in (WARNINGS, *(key for key, value in beside.items() if value)):
-            if record.get(key) is not None and not of_scoring(key, record[key]):
+        added = self._added()
+        for key in (WARNINGS, *_IF_ANY):
+            if (added[key] or key == WARNINGS) and record.get(key) is not None and not of_scoring(key, record[key]):
                 record[f"input_{key}"] = record.pop(key)
-        written = [key for key, value in beside.items() if value or of_scoring(key, record.get(key))]
-        earlier = {key: record.pop(key, None) or {} for key in (*SCORED, WARNINGS, *written)}
-        earlier[WARNINGS] = {**(before or {}), **earlier[WARNINGS]}
-        for key in ("unscored", WARNINGS, *written):
-            earlier[key] = {name: value for name, value in earlier[key].items() if name not in self.results}
-        values = {name: self.value(name) for name in self.results}
-        added = {
-            "scores": earlier["scores"]
-            | {name: None if math.isnan(value) else value for name, value in values.items()},
-            "unscored": earlier["unscored"]
-            | {name: scores.reasons[self.row] for name, scores in self.results.items() if self.row in scores.reasons},
-            WARNINGS: earlier[WARNINGS]
-            | {name: list(warnings) for name in self.results if (warnings := self.warnings(name))},
-            **{key: earlier[key] | beside[key] for key in written},
-            "signatures": earlier["signatures"] | dict(self.signatures),
+        for key in _IF_ANY:
+            if not added[key] and not of_scoring(key, record.get(key)):
+                del added[key]
+        for key, by_scorer in added.items():
+            earlier = record.pop(key, None) or {}
+            if key == WARNINGS and before:
+                earlier = {**before, **earlier}
+            if key not in ("scores", "signatures"):  # these two keep their order
+                earlier = {name: value for name, value in earlier.items() if name not in self.results}
+            added[key] = earlier | by_scorer
+        if row is None or not table:
+            return {"id": record.pop("id"), **added, **record}
+        if before is not None:
+            row = {key: cell for key, cell in row.items() if key != NOTES}
+        return _with_row(_without_details(row, self.results), added, record)
+
+    def _added(self) -> dict[str, dict[str, Any]]:
+        """Return what scoring adds to the line."""
+        row, scores = self.row, self.results
+        values = {name: self.value(name) for name in scores}
+        ends = {name: self.interval(name) for name in scores}
+        return {
+            "scores": {name: None if math.isnan(value) else value for name, value in values.items()},
+            "unscored": {name: part.reasons[row] for name, part in scores.items() if row in part.reasons},
+            WARNINGS: {name: list(part.warnings[row]) for name, part in scores.items() if part.warnings.get(row)},
+            INTERVALS: {name: both for name, both in ends.items() if both is not None},
+            EXPLAINED: {name: {"base": why.base, "moved": dict(why.moved)} for name, why in self.explained.items()},
+            WORST: self.worst(),
+            "signatures": dict(self.signatures),
         }
-        if table_row is not None and table:
-            if before is not None:
-                table_row = {key: cell for key, cell in table_row.items() if key != NOTES}
-            return _with_row(_without_details(table_row, self.results), added, record)
-        return {"id": record.pop("id"), **added, **record}
-
-    def _intervals(self) -> dict[str, Any]:
-        return {name: ends for name in self.results if (ends := self.interval(name)) is not None}
-
-    def _explained(self) -> dict[str, Any]:
-        return {name: {"base": why.base, "moved": dict(why.moved)} for name, why in self.explained.items()}
 
     def worst(self) -> dict[str, Any]:
         """Return the worst turns by scorer, where the score is of a conversation."""
@@ -204,14 +199,15 @@ def score_lines(
     summaries: Mapping[str, Summary],
     *,
     out_of_domain: OutOfDomain = "withhold",
-    scoring: Scoring | None = None,
+    workers: Workers | None = None,
+    asked: Asked | None = None,
     begun: bool = False,
     advance: Advance = ignore,
 ) -> Iterator[ScoredLine]:
-    """Yield the examples with their scores, in order; arguments and errors as for `score_stream`."""
+    """Yield the examples with their scores, in order; see `score_stream`, and `Workers.score` for `asked`."""
     require_choice(out_of_domain)
-    scoring = scoring or Workers().scoring({name: summary.scorer for name, summary in summaries.items()})
-    for part in scoring(in_parts(examples)):
+    scorers = {name: summary.scorer for name, summary in summaries.items()}
+    for part in (workers or Workers()).score(scorers, examples, asked):
         results = {
             name: withhold(scores) if out_of_domain == "withhold" else scores for name, scores in part.scores.items()
         }
@@ -220,8 +216,7 @@ def score_lines(
             summaries[name].unread = summaries[name].unread or unread(part.examples)
         signatures = {name: str(scores.signature) for name, scores in results.items()}
         for row, example in enumerate(part.examples):
-            # A score that is withheld has no explanation.
-            explained = {
+            explained = {  # a score that is withheld has no explanation
                 name: explanation
                 for name, explanations in part.explained.items()
                 if (explanation := explanations[row]) and results[name].reasons.get(row) != OUT_OF_DOMAIN
@@ -243,33 +238,27 @@ def score_stream(
     """Yield one record for each example, in order: what `rejoinder score` writes (see `ScoredLine.record`).
 
     Args:
-        examples: any iterable; 512 of them are in memory at a time. Scores that they carry from an earlier run stay,
-            but for those of the same scorers.
-        summaries: one fresh `Summary` for each scorer, by the name that it has in the records; filled as the stream is
-            read.
-        explain: whether records hold explanations, of the scorers that give them.
+        examples: any iterable; 512 of them are in memory at a time. Their scores from an earlier run stay, but for
+            those of the same scorers.
+        summaries: a fresh `Summary` for each scorer, by its name in the records; filled as the stream is read.
+        explain: whether records hold explanations, of the scorers that explain their scores.
         out_of_domain: `withhold` leaves out scores of replies that a scorer cannot judge, with the reason
-            `out of domain`; `keep` writes them. Their warnings are there either way.
+            `out of domain`; `keep` writes them. Their warnings are there in both cases.
         advance: called with the number of lines of each part when it is done.
 
     Raises:
         DataError: there is not a single line.
-        UsageError: no scorer explains its scores, and `explain` asks for it; or `out_of_domain` is another word.
+        UsageError: no scorer explains its scores, and `explain` is true; or `out_of_domain` is another word.
     """
-    scorers = {name: summary.scorer for name, summary in summaries.items()}
     if explain:
-        require_explained(scorers)
-    scoring = Workers().scoring(scorers, Asked((), explain=explain))
-    lines = score_lines(examples, summaries, out_of_domain=out_of_domain, scoring=scoring, advance=advance)
+        require_explained({name: summary.scorer for name, summary in summaries.items()})
+    asked = Asked((), explain=explain)
+    lines = score_lines(examples, summaries, out_of_domain=out_of_domain, asked=asked, advance=advance)
     return (line.record() for line in lines)
 
 
 def require_some(summaries: Sequence[Summary]) -> None:
-    """Raise if there were lines and no scorer could score a single one of them.
-
-    Raises:
-        NothingScored: with the most frequent reasons.
-    """
+    """Raise `NothingScored` with the most frequent reasons if there were lines and none of them has a score."""
     if any(summary.scored for summary in summaries) or not any(summary.unscored for summary in summaries):
         return
     why = ", ".join(dict.fromkeys(reason for summary in summaries for reason, _ in summary.reasons.most_common(1)))
@@ -288,15 +277,15 @@ def _without_details(row: Mapping[str, Any], scorers: Iterable[str]) -> Mapping[
 
 
 def _with_row(row: Mapping[str, Any], added: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of a table as it was read, with what scoring adds behind it.
+    """Return a row of a table as it was read, followed by what scoring adds.
 
-    A column that an earlier run added is written again. A column of the user's own that has such a name stays, and what
-    scoring adds goes under `rejoinder_NAME`.
+    A column that an earlier run added is written again. A column of the user with such a name stays, and what scoring
+    adds goes under `rejoinder_NAME`.
     """
     scored_before = {"unscored", "signatures"} <= row.keys()
     names = {key: f"rejoinder_{key}" for key in added}
-    own = {key for key in added if key in row and (names[key] in row or not scored_before)}
-    renamed = {names[key] if key in own else key: value for key, value in added.items()}
-    kept = {name: cell for name, cell in row.items() if name in own or name not in renamed}
+    of_user = {key for key in added if key in row and (names[key] in row or not scored_before)}
+    renamed = {names[key] if key in of_user else key: value for key, value in added.items()}
+    kept = {name: cell for name, cell in row.items() if name in of_user or name not in renamed}
     file = {"file": record["file"]} if "file" in record and "file" not in row else {}
     return {**kept, **renamed, **file}

@@ -1,4 +1,4 @@
-"""Self-talk: a responder, or two in turn, carry conversations on by themselves.
+"""Self-talk: one responder, or two in turn, continue conversations.
 
 Source: AutoJudge (Deriu and Cieliebak 2019): 100 unseen contexts, 10 turns by each system.
 """
@@ -20,33 +20,21 @@ from rejoinder.scoring.replies import CUT_OFF, GivenContext, ResponderLike, as_e
 from rejoinder.text.normalize import visible
 
 LOOP = "loop"
-"""Why a dialogue ended whose last turn had been said in it before."""
+"""Why a dialogue ended, if its last turn had been said in it before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A conversation that was carried on.
-
-    Attributes:
-        context: the turns that it began with.
-        replies: the turns that were added, oldest first.
-        ended: why there are fewer of them than asked for; "" where there are not.
-        cut: the places of the replies that were cut off.
-    """
+    """A conversation: its context, and the replies that continue it."""
 
     context: Context
     replies: tuple[str, ...]
-    ended: str = ""
-    cut: tuple[int, ...] = ()
+    ended: str = ""  # why there are fewer replies than `turns`
+    cut: tuple[int, ...] = ()  # places of the replies that were cut off
 
 
 class Conversation(NamedTuple):
-    """A conversation as lines.
-
-    Attributes:
-        dialogue: reads as a dialogue of a corpus.
-        turns: one for each turn that was added, which read as examples, ready to be rated or scored.
-    """
+    """A conversation as a line of a corpus of dialogues, and its added turns as lines to rate or to score."""
 
     dialogue: dict[str, Any]
     turns: list[dict[str, Any]]
@@ -64,30 +52,29 @@ def selftalk(
     seed: int = 0,
     advance: Advance = ignore,
 ) -> Iterator[Conversation]:
-    """Let systems carry conversations on, each with itself or with a partner; yields one after the other.
+    """Yield conversations that systems continue, each with itself or with a partner.
 
     Args:
-        contexts: what to begin with: examples, of which the context counts, or turns, oldest first.
-        responders: one or more; see `load_responder`.
-        partner: whom each talks with, in turn; None: with itself.
-        count: how many different contexts to begin with, chosen by `seed`; None takes all as they come.
+        contexts: first turns: examples, of which the context counts, or turns, oldest first.
+        responders: one or more; see `load_responder`, for errors too.
+        partner: talks with each responder, in turn; None: each talks with itself.
+        count: how many different contexts to take, sampled by `seed`; by default all of them.
         turns: how many turns to add, 1 or more.
         stop_on_loop: whether a conversation ends with a turn that was said in it before.
-        decoding: how a model that writes replies word by word chooses the words; None takes the usual way.
-        seed: decides what is random in the replies.
+        decoding: how a model that writes replies word by word chooses the words; by default the usual way.
+        seed: of everything random in the replies.
         advance: called with the number of turns done.
 
     Raises:
-        UsageError: there is no such responder, or two have one name; a context is a text and not its turns.
-        MissingAsset: a file that a responder needs is not there.
-        DataError: such a file is damaged, or there is not a single context.
+        UsageError: two responders have one name; a context is a text and not its turns.
+        DataError: there is not a single context.
     """
-    own = several(responders)
-    loaded = load_responders([*own, *([] if partner is None else [partner])], decoding=decoding)
+    partners = [] if partner is None else [partner]
+    loaded = load_responders([*several(responders), *partners], decoding=decoding)
     examples = as_examples(contexts)
     starts = list(examples) if count is None else sample_contexts(examples, count, seed)
     if not starts:
-        raise DataError("no context to begin with", "Give one or more")
+        raise DataError("no context to begin with", "Add one or more")
     other = None if partner is None else list(loaded)[-1]
     return conversations(
         loaded, starts, partner=other, turns=turns, seed=seed, stop_on_loop=stop_on_loop, advance=advance
@@ -104,59 +91,54 @@ def self_talk(
     stop_on_loop: bool = False,
     advance: Advance = ignore,
 ) -> list[Talk]:
-    """What `first` and `second` make of N contexts, in their order; all conversations grow turn by turn together.
+    """Return N conversations of `first` and `second`, in the order of the contexts; all grow turn by turn together.
 
-    Args:
-        first: says the first added turn and every other one after it.
-        contexts: N contexts.
-        second: says the rest; None: `first` talks with itself.
-        turns: how many turns to add. A conversation whose context has no answer ends before that.
-        seed: decides what is random in the replies.
-        stop_on_loop: whether a conversation ends with a turn that was said in it before, case and spacing aside.
-        advance: called with the number of turns done; those that an ended conversation will not have count.
+    `first` says the first added turn and every second turn after it; without `second` it talks with itself. A
+    conversation whose context has no answer ends early; `advance` counts its missing turns too. For the other arguments
+    see `selftalk`.
 
     Raises:
-        UsageError: `turns` is under 1.
+        UsageError: `turns` is below 1.
     """
     if turns < 1:
         raise UsageError("turns is expected to be 1 or more")
-    said, ended = [list(context) for context in contexts], [""] * len(contexts)
+    texts, ended = [list(context) for context in contexts], [""] * len(contexts)
     cut: list[list[int]] = [[] for _ in contexts]
     for turn in range(turns):
-        going = [row for row, reason in enumerate(ended) if not reason]
-        requests = [request(tuple(said[row]), seed) for row in going]
+        open_rows = [row for row, reason in enumerate(ended) if not reason]
+        requests = [request(tuple(texts[row]), seed) for row in open_rows]
         speaker = first if second is None or turn % 2 == 0 else second
-        for row, found in zip(going, answer(speaker, requests), strict=True):
-            if not found.replies or not visible(found.replies[0].text):
-                ended[row] = found.reason or "an empty reply"
+        for row, result in zip(open_rows, answer(speaker, requests), strict=True):
+            if not result.replies or not visible(result.replies[0].text):
+                ended[row] = result.reason or "an empty reply"
             else:
-                text = found.replies[0].text
-                if stop_on_loop and _plain(text) in map(_plain, said[row]):
+                reply = result.replies[0]
+                if stop_on_loop and _plain(reply.text) in map(_plain, texts[row]):
                     ended[row] = LOOP
-                said[row].append(text)
-                cut[row] += [turn] * found.replies[0].cut
+                texts[row].append(reply.text)
+                cut[row] += [turn] * reply.cut
             advance(turns - turn if ended[row] else 1)
     finish(first)
     finish(second)
-    talks = zip(contexts, said, ended, cut, strict=True)
     return [
-        Talk(context, tuple(all_[len(context) :]), reason, tuple(halves)) for context, all_, reason, halves in talks
+        Talk(context, tuple(texts[row][len(context) :]), ended[row], tuple(cut[row]))
+        for row, context in enumerate(contexts)
     ]
 
 
 def random_cut(seed: int) -> Cut:
-    """Where to cut a dialogue that is to be carried on: before any turn but the first, each as likely.
+    """Return where to cut a dialogue to continue it: before any turn but the first, each as likely.
 
-    Seed and dialogue alone decide. The end of a dialogue is no place to begin: a third of them end with thanks or a
+    The cut depends on seed and dialogue alone. The end would be a bad place: a third of dialogues end with thanks or a
     farewell.
     """
     return lambda dialogue: 1 + request(dialogue.turns, seed).seed % (len(dialogue.turns) - 1)
 
 
 def sample_contexts(examples: Iterable[Example], count: int, seed: int) -> list[Example]:
-    """`count` examples of different contexts, or as many as there are, by order of a hash of seed and context.
+    """Return `count` examples of different contexts, or as many as there are, by order of a hash of seed and context.
 
-    So the choice does not depend on the order of the input, and a larger sample begins with a smaller one. Memory grows
+    The choice does not depend on the order of the input, and a larger sample begins with a smaller one. Memory grows
     with `count` alone.
 
     Raises:
@@ -183,26 +165,15 @@ def conversations(
     stop_on_loop: bool = False,
     advance: Advance = ignore,
 ) -> Iterator[Conversation]:
-    """Yield each conversation of each responder.
-
-    Args:
-        responders: by the name that they have in the lines.
-        starts: what they begin with.
-        partner: the one of `responders` with whom all others talk, and who begins no conversation of its own; None:
-            each talks with itself.
-        turns: see `self_talk`, for the rest too.
-        seed: decides what is random in the replies.
-        stop_on_loop: whether a conversation ends with a turn that was said in it before.
-        advance: called with the number of turns done.
-    """
-    for name in responders:
-        if name == partner:
-            continue
-        speakers = {name: responders[name]} | ({} if partner is None else {partner: responders[partner]})
+    """Yield each conversation of each responder, all of which talk with `partner`, one of them, or with themselves."""
+    partners = {} if partner is None else {partner: responders[partner]}
+    contexts = [start.context for start in starts]
+    for name in [name for name in responders if name != partner]:
+        speakers = {name: responders[name], **partners}
         talks = self_talk(
             responders[name],
-            [start.context for start in starts],
-            second=None if partner is None else responders[partner],
+            contexts,
+            second=next(iter(partners.values()), None),
             turns=turns,
             seed=seed,
             stop_on_loop=stop_on_loop,
@@ -214,7 +185,7 @@ def conversations(
 
 
 def _dialogue(talk: Talk, start: Example, names: Sequence[str], number: int) -> dict[str, Any]:
-    """The line of the conversation between those in `names` that is their `number`-th."""
+    """Return the line of a conversation, the `number`-th between those in `names`."""
     return {
         "id": f"{' with '.join(names)}/{number}",
         "turns": [*talk.context, *talk.replies],
@@ -229,7 +200,7 @@ def _dialogue(talk: Talk, start: Example, names: Sequence[str], number: int) -> 
 def _turns(
     dialogue: Mapping[str, Any], speakers: Mapping[str, Responder], cut: Sequence[int]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the line of each turn that `speakers`, in this order, added; those in `cut` are marked."""
+    """Yield the line of each added turn, by `speakers` in this order; those in `cut` are marked."""
     names = list(speakers)
     signatures = [str(signature_of(responder)) for responder in speakers.values()]
     begin = dialogue["context_turns"]
@@ -248,5 +219,5 @@ def _turns(
 
 
 def _plain(text: str) -> str:
-    """`text` without what does not make it another turn: case and spacing."""
+    """Return a text without differences of case and spacing."""
     return " ".join(text.casefold().split())

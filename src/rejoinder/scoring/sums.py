@@ -15,7 +15,8 @@ CONTEXTS = 100_000
 DATE = "date:"
 """Begins the name of a column of dates."""
 _GROUPS = 2_000  # of a column
-_BINS, _FIRST = 40, 10_000  # of a histogram; scores that decide its ends where the scorer has no scale
+_BINS, _FIRST = 40, 10_000  # of a histogram; scores that set its ends if the scorer has no scale
+_Cells = dict[int, tuple[float, int]]  # sum and number of scores by context
 
 
 class Histogram:
@@ -37,7 +38,7 @@ class Histogram:
         self.counts[min(max(int((value - low) / (high - low) * _BINS), 0), _BINS - 1)] += 1
 
     def settle(self) -> None:
-        """Let the first scores decide the ends."""
+        """Set the ends by the first scores, unless there is a scale."""
         if self.scale is None and self._first:
             low, high = min(self._first), max(self._first)
             self.scale = (low, high) if high > low else (low - 0.5, high + 0.5)
@@ -52,53 +53,54 @@ class Histogram:
 
 
 class Means:
-    """Sums of scores by group, and inside it by context while there are at most `CONTEXTS`."""
+    """Sums of scores by column, group and scorer, and by context while there are at most `CONTEXTS`."""
 
     def __init__(self) -> None:
-        self.sums: dict[tuple[str, str, str], dict[int, tuple[float, int]]] = defaultdict(dict)
+        self.sums: dict[str, dict[str, dict[str, _Cells]]] = defaultdict(dict)
         self.left_out = Counter[str]()
         self._contexts: set[int] | None = set()
-        self._groups: dict[str, set[str]] = defaultdict(set)
 
     @property
     def by_context(self) -> bool:
         """Whether sums are kept for each context."""
         return self._contexts is not None
 
-    def groups_of(self, by: str) -> set[str]:
-        """Return the groups of a column."""
-        return self._groups[by]
-
     def add(self, example: Example, groups: Mapping[str, str], values: Mapping[str, float]) -> None:
         """Add the scores of a line, `groups` by column."""
-        context = hash(example.order_key) if self._contexts is not None else 0
+        context = 0
         if self._contexts is not None:
+            context = hash(example.order_key)
             self._contexts.add(context)
             if len(self._contexts) > CONTEXTS:
                 self._contexts, context = None, 0
-                self.sums = defaultdict(dict, {key: {0: _total(cells)} for key, cells in self.sums.items()})
+                self._merge_contexts()
         for by, group in groups.items():
-            if group not in self._groups[by] and len(self._groups[by]) >= _GROUPS and not by.startswith(DATE):
+            column = self.sums[by]
+            if group not in column and len(column) >= _GROUPS and not by.startswith(DATE):
                 self.left_out[by] += 1
                 continue
-            self._groups[by].add(group)
+            scorers = column.setdefault(group, {})
             for scorer, value in values.items():
-                cells = self.sums[by, group, scorer]
+                cells = scorers.setdefault(scorer, {})
                 total, lines = cells.get(context, (0.0, 0))
                 cells[context] = total + value, lines + 1
 
+    def _merge_contexts(self) -> None:
+        for scorers in (scorers for column in self.sums.values() for scorers in column.values()):
+            scorers.update({scorer: {0: _total(cells)} for scorer, cells in scorers.items()})
+
     def estimates(self, by: str, periods: Mapping[str, str] | None = None) -> list[Estimate]:
         """Return the mean score by each scorer of each group of a column; `periods` puts groups together."""
-        merged: dict[tuple[str, str], dict[int, tuple[float, int]]] = defaultdict(dict)
-        for (column, group, scorer), cells in self.sums.items():
-            if column == by:
-                there = merged[periods[group] if periods else group, scorer]
+        merged: dict[tuple[str, str], _Cells] = defaultdict(dict)
+        for group, scorers in self.sums[by].items():
+            for scorer, cells in scorers.items():
+                whole = merged[periods[group] if periods else group, scorer]
                 for context, (total, lines) in cells.items():
-                    before = there.get(context, (0.0, 0))
-                    there[context] = before[0] + total, before[1] + lines
+                    before = whole.get(context, (0.0, 0))
+                    whole[context] = before[0] + total, before[1] + lines
         return [self._mean(by, group, scorer, cells) for (group, scorer), cells in merged.items()]
 
-    def _mean(self, by: str, group: str, scorer: str, cells: Mapping[int, tuple[float, int]]) -> Estimate:
+    def _mean(self, by: str, group: str, scorer: str, cells: _Cells) -> Estimate:
         total, n = _total(cells)
         mean, clusters = total / n, len(cells)
         labels = {"system": group} if by == "system" else {"by": by, "group": group} if by else {}
@@ -115,6 +117,6 @@ class Means:
         return replace(estimate, contexts=clusters, low=mean - half, high=mean + half, method=method)
 
 
-def _total(cells: Mapping[int, tuple[float, int]]) -> tuple[float, int]:
+def _total(cells: _Cells) -> tuple[float, int]:
     """Return sum and number of the scores of all contexts."""
     return math.fsum(total for total, _ in cells.values()), sum(lines for _, lines in cells.values())

@@ -12,10 +12,10 @@ from rejoinder.report.tables import Table, table
 from rejoinder.report.terminal import text_table
 from rejoinder.report.written import number
 from rejoinder.scorer import OUT_OF_DOMAIN, Explanation
+from rejoinder.scoring.domain import INSTEAD
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.noted import noted
 from rejoinder.scoring.scoring import Summary
-from rejoinder.scoring.withholding import INSTEAD
 
 SHOWN = 20
 _LONGEST, _REASONS, _WORST = 48, 3, 3
@@ -33,14 +33,12 @@ def lines_table(records: Iterable[Mapping[str, Any]], scorers: Sequence[str], wi
         return ""
     rows = [[record["id"], _short(record["response"]), *(_cell(record, name) for name in scorers)] for record in shown]
     header, folded = ["id", "response", *scorers], [1]
-    more_columns = {
-        **{_of(name, scorers, "moved by"): [_moved(record, name) for record in shown] for name in scorers},
-        **{
-            _of(name, scorers, "worst turns"): [worst_turns(record.get(WORST, {}).get(name, ())) for record in shown]
-            for name in scorers
-        },
-        "warnings": [_warnings(record[WARNINGS], scorers) for record in shown],
-    }
+    more_columns: dict[str, list[str]] = {}
+    for what, write in (("moved by", _moved), ("worst turns", _worst)):
+        for name in scorers:
+            title = f"{name}: {what}" if len(scorers) > 1 else what
+            more_columns[title] = [write(record, name) for record in shown]
+    more_columns["warnings"] = [_warnings(record[WARNINGS], scorers) for record in shown]
     for name, cells in more_columns.items():
         if any(cells):
             folded.append(len(header))
@@ -61,15 +59,8 @@ def summary_table(summaries: Mapping[str, Summary], width: int) -> str:
 def summary_rows(summaries: Mapping[str, Summary]) -> Table:
     """Return a table with a row for each scorer: lines, mean, spread and corpus score."""
     rows = [
-        [
-            name,
-            f"{summary.scored:,}",
-            f"{summary.unscored:,}",
-            number(summary.mean, 3),
-            number(summary.deviation, 3),
-            number(summary.corpus, 3),
-        ]
-        for name, summary in summaries.items()
+        [name, f"{s.scored:,}", f"{s.unscored:,}", *(number(value, 3) for value in (s.mean, s.deviation, s.corpus))]
+        for name, s in summaries.items()
     ]
     return table(["scorer", "scored", "unscored", "mean", "sd", "corpus"], rows)
 
@@ -81,14 +72,14 @@ def warning_lines(summaries: Mapping[str, Summary]) -> list[str]:
         others = Counter({reason: count for reason, count in summary.reasons.items() if reason != OUT_OF_DOMAIN})
         for reason, count in others.most_common(_REASONS):
             scorers.setdefault(f"{count:,} unscored: {reason}", []).append(name)
-    why = [f"{reason} ({', '.join(names)})" for reason, names in scorers.items()]
+    reasons = [f"{reason} ({', '.join(names)})" for reason, names in scorers.items()]
     lines = max((summary.scored + summary.unscored for summary in summaries.values()), default=0)
     warnings = {
         name: {warning: count for warning, count in summary.warnings.items() if warning != OUT_OF_DOMAIN}
         for name, summary in summaries.items()
     }
     facts = facts_warning({name: summary.scorer for name, summary in summaries.items()})
-    return [*filter(None, [facts]), *why, *noted(warnings, lines)]
+    return [*filter(None, [facts]), *reasons, *noted(warnings, lines)]
 
 
 def domain_lines(summaries: Mapping[str, Summary]) -> list[str]:
@@ -117,14 +108,14 @@ def _warnings(by_scorer: Mapping[str, Sequence[str]], scorers: Sequence[str]) ->
 
 
 def _moved(record: Mapping[str, Any], scorer: str) -> str:
-    """Return the explanation of a score, in words; "" if it was not asked for."""
+    """Return the explanation of a score, or ""."""
     explained = record.get(EXPLAINED)
     return Explanation(**explained[scorer]).words if are_explained(explained) and scorer in explained else ""
 
 
-def _of(scorer: str, scorers: Sequence[str], what: str) -> str:
-    """Return the name of a column that each scorer has one of."""
-    return f"{scorer}: {what}" if len(scorers) > 1 else what
+def _worst(record: Mapping[str, Any], scorer: str) -> str:
+    """Return the worst turns of a conversation by one scorer, or ""."""
+    return worst_turns(record.get(WORST, {}).get(scorer, ()))
 
 
 def _cell(record: Mapping[str, Any], scorer: str) -> str:

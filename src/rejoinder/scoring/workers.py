@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -28,17 +28,15 @@ from rejoinder.llm import ENDPOINTS
 from rejoinder.scorer import Advance, FloatArray, Scorer, Scores, finish, ignore, run, signature_of
 from rejoinder.scoring.catalog import PREFIXES
 from rejoinder.scoring.dialogue import DialogueScorer
-from rejoinder.scoring.parts import Asked as Asked
-from rejoinder.scoring.parts import Engine, Job, Lost, ScoredPart, Scoring, in_parts, score_part
-from rejoinder.scoring.parts import asked_of as asked_of
-from rejoinder.scoring.processes import ProcessPool
+from rejoinder.scoring.engines import Asked as Asked
+from rejoinder.scoring.engines import Engine, Job, Lost, ProcessPool, ScoredPart, in_parts, score_part
+from rejoinder.scoring.engines import asked_of as asked_of
 
 AHEAD = 4  # parts for each worker that are read and not written yet
 ATTEMPTS = 3  # workers that a part may end
 MOST = 8  # processes, unless the user asks for more: each takes 160 MB with the bundled judge
 PAYS = 0.5  # seconds for the first part; below that, reading and writing take most of the time
 FOLLOWING = 3  # parts after it; for fewer, starting a process takes longer than scoring them here
-
 
 Count = int | Literal["auto"]
 
@@ -50,7 +48,7 @@ class Workers:
 
     Args:
         count: how many processes. `auto` takes one for each core, at most eight, if the first part took half a second
-            or more and three parts follow, and only for scorers that have a name of their own. 1 scores here.
+            or more and three parts follow, and only for scorers that have a name without a prefix. 1 scores here.
         engine: other processes, instead of those of this machine.
         note: gets a message when a worker ended.
 
@@ -74,18 +72,17 @@ class Workers:
             self._engine.close(now=kind is not None)
             self._engine = None
 
-    def scoring(self, scorers: Mapping[str, Scorer], asked: Asked | None = None) -> Scoring:
-        """Return what scores parts by these scorers.
+    def score(
+        self, scorers: Mapping[str, Scorer], examples: Iterable[Example], asked: Asked | None = None
+    ) -> Iterator[ScoredPart]:
+        """Yield the examples in parts with their scores, in order.
 
         Args:
             scorers: as they are here, by name.
+            examples: any iterable.
             asked: the same scorers as other processes load them, in this order; None scores here.
         """
-        return lambda parts: self._scored(scorers, asked or Asked(()), iter(parts))
-
-    def _scored(
-        self, scorers: Mapping[str, Scorer], asked: Asked, stream: Iterator[list[Example]]
-    ) -> Iterator[ScoredPart]:
+        asked, stream = asked or Asked(()), in_parts(examples)
         names = zip(scorers, asked.names, strict=False)
         sent = {label: name for label, name in names if _is_sent(name, asked_for=self._asked_for)}
         seconds = 0.0
@@ -94,12 +91,9 @@ class Workers:
             first = score_part(scorers, part, explain=asked.explain)
             seconds = time.monotonic() - began  # before the caller does anything with it
             yield first
-        ahead: list[list[Example]] = []
-        engine = None
-        if sent and (self._asked_for or seconds >= PAYS):
-            least = 1 if self._asked_for else FOLLOWING
-            ahead = list(islice(stream, least))
-            engine = self._processes() if len(ahead) == least else None
+        least = 1 if self._asked_for else FOLLOWING
+        ahead = list(islice(stream, least)) if sent and (self._asked_for or seconds >= PAYS) else []
+        engine = self._processes() if len(ahead) == least else None
         rest = chain(ahead, stream)
         if engine is None:
             yield from (score_part(scorers, part, explain=asked.explain, several=True) for part in rest)
@@ -130,31 +124,28 @@ class Workers:
         """Score parts in other processes, and here by the scorers that are not sent."""
         local = {label: scorer for label, scorer in scorers.items() if label not in sent}
         away = {label: scorers[label] for label in sent}
+        inner = [scorer.scorer if isinstance(scorer, DialogueScorer) else scorer for scorer in away.values()]
         vectors = asked.vectors if any("vectors" in scorer.card.needs for scorer in away.values()) else None
-        scale = asked.scale if any(map(is_judge, map(_plain, away.values()))) else None
+        scale = asked.scale if any(map(is_judge, inner)) else None
         signatures = tuple(str(signature_of(scorer)) for scorer in away.values())
         job = Job(replace(asked, names=tuple(sent.values()), vectors=vectors, scale=scale), str(Path.cwd()), signatures)
-        for part, (scores, explained) in in_order(engine, job, stream, self._note):
+        for part, (results, reasons) in in_order(engine, job, stream, self._note):
             here = score_part(local, part, explain=asked.explain, several=True)
-            there = {label: _combining(away[label], found, part) for label, found in zip(away, scores, strict=True)}
-            why = {**dict(zip(sent, explained, strict=True)), **here.explained}
+            there = zip(away, results, strict=True)
+            scores = {**here.scores, **{label: _combining(away[label], result, part) for label, result in there}}
+            explained = {**here.explained, **dict(zip(away, reasons, strict=True))}
             yield ScoredPart(
                 part,
-                {label: there[label] if label in there else here.scores[label] for label in scorers},
-                {label: rows for label in scorers if (rows := why.get(label)) is not None},
+                {label: scores[label] for label in scorers},
+                {label: rows for label in scorers if (rows := explained.get(label)) is not None},
             )
-
-
-def _plain(scorer: Scorer) -> Scorer:
-    """Return the scorer of turns behind one of conversations."""
-    return scorer.scorer if isinstance(scorer, DialogueScorer) else scorer
 
 
 def _is_sent(name: str, *, asked_for: bool) -> bool:
     """Return whether other processes can use a scorer.
 
-    One that asks an endpoint stays here: it waits for the answers, and counts their costs. Others with a prefix may
-    have a state, a program or gigabytes of weights, so they are sent only if the user asks for workers.
+    A language model at an endpoint stays here: it waits for the answers, and counts their costs. Others with a prefix
+    may have a state, a program or gigabytes of weights, so they are sent only if the user asks for workers.
     """
     prefix = name.partition(":")[0] if ":" in name else ""
     if not name or prefix in {entry.key for entry in ENDPOINTS}:
@@ -196,7 +187,7 @@ def in_order(
                     part = next(parts)
                 except StopIteration:
                     break
-                except Exception as error:  # noqa: BLE001 - raised below, in its turn
+                except Exception as error:  # noqa: BLE001 - raised below, after the parts before it
                     failed = error
                     break
                 waiting.append((part, engine.submit(job, part)))
@@ -234,7 +225,7 @@ def _result(engine: Engine, job: Job, part: list[Example], ticket: Any, note: No
 
 @contextmanager
 def opened(workers: Workers | Count) -> Iterator[Workers]:
-    """Yield workers: those given, or new ones that end with the block."""
+    """Yield workers: those in the call, or new ones that end with the block."""
     if isinstance(workers, Workers):
         yield workers
         return
@@ -271,7 +262,7 @@ def scored(
     parts: dict[str, list[Scores]] = {name: [] for name in others}
     if others:
         with opened(workers) as pool:
-            for part in pool.scoring(others, asked)(in_parts(examples)):
+            for part in pool.score(others, examples, asked):
                 for name, scores in part.scores.items():
                     parts[name].append(scores)
                 advance(len(part.examples) * len(others))
@@ -280,32 +271,23 @@ def scored(
 
 def joined(parts: Sequence[Scores], scorer: Scorer) -> Scores:
     """Return the scores of parts that follow each other as those of the whole, by `scorer`."""
-    starts = np.cumsum([0, *(len(part.values) for part in parts)]).tolist()
-
-    def placed(name: str) -> dict[int, Any]:
-        """Return values by their position in the whole."""
-        return {
-            start + place: value
-            for start, part in zip(starts, parts, strict=False)
-            for place, value in getattr(part, name).items()
+    sizes = [len(part.values) for part in parts]
+    starts = [0, *accumulate(sizes)][:-1]
+    by_position: dict[str, dict[int, Any]] = {
+        name: {
+            start + row: value
+            for start, part in zip(starts, parts, strict=True)
+            for row, value in getattr(part, name).items()
         }
-
-    return Scores(
-        np.concatenate([np.empty(0), *(part.values for part in parts)]),
-        placed("reasons"),
-        signature_of(scorer),
-        statistics=_beside([(part.statistics, len(part.values)) for part in parts], 0.0),
-        combine=next((part.combine for part in parts if part.combine), None),
-        warnings=placed("warnings"),
-        low=_beside([(part.low, len(part.values)) for part in parts], np.nan),
-        high=_beside([(part.high, len(part.values)) for part in parts], np.nan),
-        details=placed("details"),
-    )
-
-
-def _beside(parts: Sequence[tuple[FloatArray | None, int]], empty: float) -> FloatArray | None:
-    """Return the arrays of all parts as one, `empty` for a part without one; None if no part has one."""
-    some = next((array for array, _ in parts if array is not None), None)
-    if some is None:
-        return None
-    return np.concatenate([np.full((n, *some.shape[1:]), empty) if array is None else array for array, n in parts])
+        for name in ("reasons", "warnings", "details")
+    }
+    arrays: dict[str, FloatArray] = {"values": np.empty(0)}
+    for name in ("values", "statistics", "low", "high"):
+        known = [getattr(part, name) for part in parts]
+        if (first := next((array for array in known if array is not None), None)) is not None:
+            # As in `run`: statistics of unscored examples are 0, a missing end is NaN.
+            empty = np.full((1, *first.shape[1:]), 0.0 if name == "statistics" else np.nan)
+            pairs = zip(known, sizes, strict=True)
+            arrays[name] = np.concatenate([empty.repeat(n, axis=0) if array is None else array for array, n in pairs])
+    combine = next((part.combine for part in parts if part.combine), None)
+    return Scores(signature=signature_of(scorer), combine=combine, **by_position, **arrays)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.scoring.withholding import OutOfDomain
+from rejoinder.scoring.domain import OutOfDomain
 from rejoinder.serving.workers import Workers
 
 PORTION = 16  # lines scored together at most: a large request delays a small one by two portions at most

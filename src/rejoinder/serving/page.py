@@ -30,7 +30,7 @@ from rejoinder.judges.notes import (
 )
 from rejoinder.judges.views.view import Group
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN
-from rejoinder.scoring.withholding import INSTEAD
+from rejoinder.scoring.domain import INSTEAD
 from rejoinder.serving.bodies import body_of
 from rejoinder.serving.pasted import pasted
 from rejoinder.serving.service import TheService

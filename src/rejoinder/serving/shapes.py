@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
-from rejoinder.scoring.withholding import OutOfDomain
+from rejoinder.scoring.domain import OutOfDomain
 
 JSON = "application/json"
 MOST_SEED = 2**32 - 1

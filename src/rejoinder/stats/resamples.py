@@ -173,14 +173,18 @@ class Resamples:
 
         Means are rounded to twelve digits, so that equal means tie in whatever order they were summed.
         """
-        shape = number_of(groups), self.size
-        cells, scale = groups * self.size + self.clusters, float(np.abs(values).max(initial=0.0)) or 1.0
-        sums, lines = (
-            self._times(np.bincount(cells, weights, shape[0] * shape[1]).astype(np.float64).reshape(shape))
-            for weights in (values / scale, None)
-        )
+        means: FloatArray = self.all_means(values[None], groups)[0]
+        return means
+
+    def all_means(self, values: FloatArray, groups: IntArray) -> FloatArray:
+        """Return [K, S, 1 + B] the same of each of `values` [K, N], in one matrix product."""
+        groups_drawn, cells = number_of(groups), groups * self.size + self.clusters
+        scales = np.array([float(np.abs(row).max(initial=0.0)) or 1.0 for row in values])
+        weights = [np.ones(len(groups)), *(row / scale for row, scale in zip(values, scales, strict=True))]
+        sums = [np.bincount(cells, row, groups_drawn * self.size).reshape(-1, self.size) for row in weights]
+        drawn = self._times(np.concatenate(sums)).reshape(len(weights), groups_drawn, -1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            means: FloatArray = np.round(sums / lines, 12) * scale
+            means: FloatArray = np.round(drawn[1:] / drawn[0], 12) * scales[:, None, None]
         return means
 
     def weights(self) -> Iterator[FloatArray]:
