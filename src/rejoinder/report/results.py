@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from rejoinder.estimates import rows
 from rejoinder.report.record import About as About
 from rejoinder.report.record import Gate as Gate
 from rejoinder.report.record import Record
+from rejoinder.scorer import data_frame
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,11 +28,13 @@ class Results(Record):
         if backend not in ("pandas", "polars"):
             raise UsageError(f"backend is {backend!r}. Use 'pandas' or 'polars'")
         try:
-            library = import_module(backend)
+            if backend == "polars":
+                import polars
+
+                return polars.DataFrame(rows(self.estimates), infer_schema_length=None)
+            return data_frame(rows(self.estimates))
         except ImportError as error:
-            raise MissingExtra(backend, "parquet" if backend == "polars" else backend, "A data frame") from error
-        options = {"infer_schema_length": None} if backend == "polars" else {}
-        return library.DataFrame(rows(self.estimates), **options)
+            raise MissingExtra("polars", "parquet", "A data frame") from error
 
     def save(self, *paths: str | Path, command_line: str = "") -> None:
         """Write the results to files: .html, .md, .tex, .csv, .json, or .jsonl for results of single lines.
