@@ -27,14 +27,13 @@ class Results(Record):
         """
         if backend not in ("pandas", "polars"):
             raise UsageError(f"backend is {backend!r}. Use 'pandas' or 'polars'")
-        try:
-            if backend == "polars":
-                import polars
-
-                return polars.DataFrame(rows(self.estimates), infer_schema_length=None)
+        if backend == "pandas":
             return data_frame(rows(self.estimates))
+        try:
+            import polars
         except ImportError as error:
             raise MissingExtra("polars", "parquet", "A data frame") from error
+        return polars.DataFrame(rows(self.estimates), infer_schema_length=None)
 
     def save(self, *paths: str | Path, command_line: str = "") -> None:
         """Write the results to files: .html, .md, .tex, .csv, .json, or .jsonl for results of single lines.
