@@ -25,10 +25,10 @@ class Results(Record):
             MissingExtra: the library is not installed.
             UsageError: the backend is unknown.
         """
-        if backend not in ("pandas", "polars"):
-            raise UsageError(f"backend is {backend!r}. Use 'pandas' or 'polars'")
         if backend == "pandas":
             return data_frame(rows(self.estimates))
+        if backend != "polars":
+            raise UsageError(f"backend is {backend!r}. Use 'pandas' or 'polars'")
         try:
             import polars
         except ImportError as error:
