@@ -32,8 +32,16 @@ def study(examples: object, scorers: object = ("length",), **options: object) ->
 def numbers(results: Results, **labels: object) -> list[tuple[object, ...]]:
     """Return labels, values and intervals, but for p of contrasts: they need more swaps for more scorers."""
     return sorted(
-        (row.dataset, row.scorer, row.versus, row.system, row.level, row.group, row.statistic)
-        + tuple(round(value, 12) for value in (row.value, row.low, row.high) if not math.isnan(value))
+        (
+            row.dataset,
+            row.scorer,
+            row.versus,
+            row.system,
+            row.level,
+            row.group,
+            row.statistic,
+            *tuple(round(value, 12) for value in (row.value, row.low, row.high) if not math.isnan(value)),
+        )
         for row in results.pick(**labels)
     )
 
