@@ -19,7 +19,7 @@ from rejoinder.analysis.analyses import agreement_word, beyond_chance, raters
 from rejoinder.analysis.scored import RATERS, ScoredSet
 from rejoinder.estimates import Estimate, estimate_of, one, pick
 from rejoinder.report.charts import intervals
-from rejoinder.report.layout import Chart, Section
+from rejoinder.report.layout import Chart
 from rejoinder.report.tables import Column, Table, pivot
 from rejoinder.report.written import count, interval, number, pluralize
 from rejoinder.stats.correlation import mean_correlation, mean_over_parts, pearson
@@ -137,11 +137,6 @@ def on_same_lines(pool: ScoredSet, scores: Mapping[str, FloatArray]) -> list[Est
     of_raters = [estimate for part in parts for estimate in raters(part)]
     means = [mean for statistic in OF_RATERS for mean in _of_sets(pool, of_raters, RATERS, statistic)]
     return [*estimates, *(replace(mean, **SAME_LINES) for mean in means)]
-
-
-def over_sets_section(pool: ScoredSet, estimates: Sequence[Estimate]) -> Section:
-    """Return the part of a page about all data sets."""
-    return Section("All data sets", [over_sets_table(pool, estimates), sets_table(pool, estimates)])
 
 
 def among_scorers(estimates: Sequence[Estimate]) -> list[Estimate]:

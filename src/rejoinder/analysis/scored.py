@@ -132,7 +132,7 @@ class ScoredSet:
             values = np.stack(list(known.values()))
             if statistic == "mean":
                 drawn = resamples.all_means(values, groups)
-            elif groups.any():
+            elif groups.any() or not len(rows):
                 drawn = by_part(statistic, values, ratings, groups, resamples).swapaxes(0, 1)
             else:
                 drawn = all_resampled(statistic, values, ratings, resamples)[:, None]

@@ -68,9 +68,7 @@ def answer(scored: ScoredSet, estimates: Sequence[Estimate], scorers: Scorers) -
         same_lines=max((row for row in same_lines if row.known), key=lambda row: row.value, default=None),
         mistakes=[row for row in pick(estimates, dataset=dataset, scorer=[lead], statistic=_MISTAKES) if row.n],
         reason=next((row.reason for row in correlations(scored, estimates, list(scored.scores)) if row.reason), ""),
-        measured=lambda statistic, scorer, **more: one(
-            estimates, **{**labels, **more}, scorer=scorer, statistic=statistic
-        ),
+        measured=lambda statistic, scorer, **more: one(estimates, **labels | more, scorer=scorer, statistic=statistic),
         tried=sum(row.known for row in tried),
         outside=[_outside(scored, estimates, scorers, name) for name in scored.asked if name in scored.outside],
     )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from rejoinder.analysis.analyses import TableOf, agreement_word
 from rejoinder.analysis.contrasts import contrasts_table
 from rejoinder.analysis.leave_one_out import LEFT_OUT, left_out_section
-from rejoinder.analysis.pooled import OVER_SETS, among_scorers, over_sets_section, scorers_chart, sets_of
+from rejoinder.analysis.pooled import OVER_SETS, among_scorers, over_sets_table, scorers_chart, sets_of, sets_table
 from rejoinder.analysis.scored import RATERS, Analysis, ScoredSet
 from rejoinder.analysis.study_answer import answer, ranked
 from rejoinder.estimates import Estimate, one, pick
@@ -64,9 +64,9 @@ def sections_over_sets(study: Measured) -> list[Section]:
     if study.pool is None:
         return []
     contrasts = contrasts_table(pick(study.estimates, dataset=study.pool.name))
-    means = over_sets_section(study.pool, study.estimates)
+    tables = [over_sets_table(study.pool, study.estimates), sets_table(study.pool, study.estimates), contrasts]
     left_out = [left_out_section(study.sets, study.estimates)] if LEFT_OUT in study.pool.scores else []
-    return [means._replace(blocks=[*means.blocks, contrasts]), *left_out]
+    return [Section("All data sets", tables), *left_out]
 
 
 def key_figures(study: Measured) -> list[KeyFigure]:
