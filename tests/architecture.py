@@ -73,7 +73,7 @@ TODAY = {
     "training": Package(5, 4_298),
     "llm": Package(4, 2_383),
     "nn": Package(4, 2_585),
-    "stats": Package(1, 2_216),
+    "stats": Package(1, 2_218),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""
 

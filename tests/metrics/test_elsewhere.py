@@ -90,10 +90,16 @@ def test_a_column_in_every_command(run: Run, tmp_path: Path) -> None:
     assert [one["scores"] for one in run("score", rated, "-s", "column:gpt4", "--format", "jsonl").records] == [
         {"column:gpt4": n} for n in range(1, 9)
     ]
-    (contrast,) = json.loads(run("compare", rated, better, "-s", "column:gpt4", "--json").out)["results"]
+    contrast = _difference(run("compare", rated, better, "-s", "column:gpt4", "--json").out)
     assert contrast["value"] == 1 and contrast["higher_is_better"]
-    (contrast,) = json.loads(run("compare", rated, better, "-s", "column:-gpt4", "--json").out)["results"]
+    contrast = _difference(run("compare", rated, better, "-s", "column:-gpt4", "--json").out)
     assert contrast["value"] == -1
+
+
+def _difference(text: str) -> Any:
+    """Return the row of the difference in the JSON of a comparison."""
+    (row,) = [row for row in json.loads(text)["results"] if row["statistic"] == "difference"]
+    return row
 
 
 def test_a_column_of_a_table(run: Run, tmp_path: Path) -> None:
@@ -162,7 +168,7 @@ def test_a_function_is_a_scorer_in_every_call() -> None:
     signature = rejoinder.study(rated, questions, resamples=100).about.signatures["questions"]
     assert signature["function"] == "test_elsewhere:questions"
     found = rejoinder.compare(rated, rated, [questions], resamples=100)
-    assert found.contrasts[0].value == 0
+    assert found.one(statistic="difference").value == 0
     assert rejoinder.score(rated, questions).values.tolist() == questions(rated)
 
 
@@ -173,16 +179,16 @@ def test_one_function_or_any_iterable_of_scorers(made: Callable[[], Any]) -> Non
     rated = list(rejoinder.read("@conture"))[:60]
     scorers = rejoinder.study(rated, made(), resamples=0).about.scorers
     assert [name for name, about in scorers.items() if about["asked"]] == ["questions"]
-    assert [one.scorer for one in rejoinder.compare(rated, rated, made(), resamples=100).contrasts] == ["questions"]
+    assert [*rejoinder.compare(rated, rated, made(), resamples=100).about.scorers] == ["questions"]
     several = [
         Example((str(n),), "?" * n, ratings=(Rating(n % 5, rater="a"), Rating(n % 5, rater="b"))) for n in range(20)
     ]
-    assert [*rejoinder.ratings(several, made(), min_kappa=-1, resamples=0).signatures] == ["questions"]
+    assert [*rejoinder.ratings(several, made(), min_kappa=-1, resamples=0).about.signatures] == ["questions"]
 
 
 def test_one_name_or_folder_may_be_compared_by(tmp_path: Path) -> None:
     rated = list(rejoinder.read("@conture"))[:20]
-    assert rejoinder.compare(rated, rated, "length", resamples=100).contrasts[0].scorer == "length"
+    assert [*rejoinder.compare(rated, rated, "length", resamples=100).about.scorers] == ["length"]
     with pytest.raises(RejoinderError, match="no trained model here"):
         rejoinder.compare(rated, rated, tmp_path, resamples=100)
 
