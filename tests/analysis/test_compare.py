@@ -111,8 +111,8 @@ def test_interval_and_p_agree_with_scipy() -> None:
 
 def test_small_differences_are_no_rounding() -> None:
     a, b = drawn(40, 0.5)
-    small = [[replace(one, response=repr(1e-9 * float(one.response))) for one in lines] for lines in (a, b)]
-    assert gap(compare(*small, [Worth()])).p == gap(compare(a, b, [Worth()])).p
+    first, second = ([replace(one, response=repr(1e-9 * float(one.response))) for one in lines] for lines in (a, b))
+    assert gap(compare(first, second, [Worth()])).p == gap(compare(a, b, [Worth()])).p
 
 
 def test_an_inconclusive_difference_says_how_many_pairs_would_confirm_it() -> None:
@@ -208,8 +208,8 @@ def test_conversations_with_different_users_are_independent_samples() -> None:
     assert wins.value == pytest.approx(expected) and wins.low < wins.value < wins.high
     assert turned.one(statistic="win rate").value == pytest.approx(1 - wins.value)
     assert results.answer[0].endswith(", independent samples.")
-    bare = [[replace(line, extra={}) for line in lines] for lines in (a, b)]
-    assert gap(compare(*bare, [Worth()], pair_by="none")).contexts > 230, (
+    first, second = ([replace(line, extra={}) for line in lines] for lines in (a, b))
+    assert gap(compare(first, second, [Worth()], pair_by="none")).contexts > 230, (
         "the words alone do not name the conversations"
     )
 

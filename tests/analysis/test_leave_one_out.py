@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -160,7 +161,7 @@ def measured(
     members, pool = scored_sets(examples, {LEFT_OUT: unseen}, resamples=resamples)
     assert pool is not None
     inside = [estimate for member in members for estimate in analyse(member) if estimate.scorer != RATERS]
-    about = {"scorer": RATERS, "statistic": "ceiling of pearson"}
+    about: dict[str, Any] = {"scorer": RATERS, "statistic": "ceiling of pearson"}
     inside += [Estimate(dataset="one", value=0.8, **about), Estimate(dataset="three", value=0.5, **about)]
     gained = left_out(members, seen, inside)
     return members, [*inside, *over_sets(pool, inside, also={SAME_SET: seen[pool.rated.places]}), *gained]

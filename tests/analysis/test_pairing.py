@@ -141,7 +141,8 @@ def test_logs_that_number_their_lines_are_not_paired() -> None:
     rng, alarms = np.random.default_rng(0), {"id": 0, "none": 0}
     for _ in range(40):
         a, b = log(rng, "a"), log(rng, "b")
-        bare = ([replace(one, extra={}) for one in lines] for lines in (a, b))
-        for results in (compare(*bare, [number], pair_by="id", resamples=200), compare(a, b, [number], resamples=200)):
+        first, second = ([replace(one, extra={}) for one in lines] for lines in (a, b))
+        by_id = compare(first, second, [number], pair_by="id", resamples=200)
+        for results in (by_id, compare(a, b, [number], resamples=200)):
             alarms[results.about.options["pair_by"]] += results.one(statistic="difference").excludes(0)
     assert alarms["id"] >= 9 and alarms["none"] <= 5

@@ -182,7 +182,7 @@ def test_the_first_reply_is_a_baseline_only_where_it_varies() -> None:
 )
 def test_pairs_that_cannot_be_studied(pairs: list[Any], scorer: str, more: dict[str, int], error: type) -> None:
     with pytest.raises(error):
-        study_pairs(pairs, [scorer], **more)
+        study_pairs(pairs, [scorer], **more)  # type: ignore[arg-type]
 
 
 def test_study_takes_pairs_too_but_not_with_ratings() -> None:

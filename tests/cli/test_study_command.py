@@ -45,7 +45,7 @@ def test_json_is_the_flat_list(run: Run, tmp_path: Path) -> None:
     def row(**labels: str) -> dict[str, Any]:
         labels = {"level": "turn", "group": "", **labels}
         (found,) = (row for row in result["results"] if labels.items() <= row.items())
-        return found
+        return dict(found)
 
     examples = list(rejoinder.read(dstc7))
     found = row(dataset="dstc7", scorer="length", statistic="pearson")

@@ -58,7 +58,7 @@ def page(browser: Browser, report: Path, request: pytest.FixtureRequest) -> Iter
 
 
 def shown(page: Page) -> list[str]:
-    return page.locator(".line:not([hidden]) > summary > span").all_inner_texts()
+    return list(page.locator(".line:not([hidden]) > summary > span").all_inner_texts())
 
 
 def focused(page: Page) -> int:
