@@ -367,6 +367,7 @@ def cluster() -> Iterator[object]:
     import ray
 
     ray.init(
+        address="local",
         num_cpus=2,
         include_dashboard=False,
         log_to_driver=False,

@@ -6,16 +6,20 @@ the axes, `caption` says what there is to see. Kinds and series differ in shape 
 
 from __future__ import annotations
 
+import atexit
 import io
 import math
+import os
 import re
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from html import escape
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -226,9 +230,19 @@ def curve(
 # drawing
 
 
+@cache
+def _keep_fonts_apart() -> None:
+    """Keep matplotlib's list of fonts in a temporary folder: a command writes nothing but its outputs."""
+    if "MPLCONFIGDIR" not in os.environ:
+        folder = TemporaryDirectory(prefix="rejoinder-")
+        os.environ["MPLCONFIGDIR"] = folder.name
+        atexit.register(folder.cleanup)
+
+
 @contextmanager
 def _settings(**more: Any) -> Iterator[None]:
     """Draw with our settings, whatever the user's are, and without warnings about letters that no font has."""
+    _keep_fonts_apart()
     import matplotlib as mpl
     import matplotlib.style
 
