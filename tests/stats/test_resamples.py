@@ -21,7 +21,6 @@ from rejoinder.stats.resamples import (
     Sampling,
     cluster_counts,
     expanded_tail,
-    numbers_of,
     percentile_interval,
     two_sided,
 )
@@ -174,10 +173,6 @@ def test_equal_means_tie_despite_rounding() -> None:
     assert sums[0] != sums[1]
     means = Resamples.once(np.zeros(7, dtype=np.int64)).means(values, groups)[:, 0]
     assert means[0] == means[1] == pytest.approx(0.2)
-
-
-def test_the_clusters_of_each_group() -> None:
-    assert numbers_of(np.array([0, 0, 1, 2, 2]), np.array([0, 0, 1, 1, 1])).tolist() == [1, 2]
 
 
 # intervals

@@ -68,12 +68,6 @@ def number_of(clusters: NDArray[Any]) -> int:
     return int(clusters.max(initial=-1)) + 1
 
 
-def numbers_of(clusters: IntArray, groups: IntArray) -> IntArray:
-    """Return [S] the number of different `clusters` [N] in each of S `groups` [N]."""
-    pairs = np.unique(np.stack([groups, clusters]), axis=1)
-    return np.bincount(pairs[0], minlength=number_of(groups)).astype(np.int64)
-
-
 def blocks(width: int, height: int, numbers: int) -> Iterator[slice]:
     """Yield consecutive slices of `width` columns, each with at most `numbers` numbers in `height` rows."""
     step = max(1, numbers // max(height, 1))
