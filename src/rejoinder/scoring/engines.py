@@ -10,6 +10,7 @@ import signal
 import socket
 import textwrap
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -224,11 +225,9 @@ class ProcessPool:
         except BrokenProcessPool as error:
             if pool is not self._pool:
                 raise Lost from error  # the first part of this pool has reported it
-            for process in self._context.started:  # the library ends those that are left
-                process.join(_PATIENCE)
-            killed = any(process.exitcode == -9 for process in self._context.started)
+            codes = _exit_codes(self._context.started)  # the library ends those that are left
             self._start()
-            raise Lost("killed" if killed else "crashed") from error
+            raise Lost("killed" if -signal.SIGKILL in codes else "crashed") from error
 
     def cancel(self, ticket: tuple[Future[Any], ProcessPoolExecutor]) -> None:
         """Drop a part unless a process works on it."""
@@ -240,6 +239,17 @@ class ProcessPool:
         for process in self._context.started if now else ():
             process.kill()
             process.join()
+
+
+def _exit_codes(processes: Sequence[SpawnProcess]) -> list[int | None]:
+    """Wait until processes have ended, at most `_PATIENCE`, and return their exit codes.
+
+    A thread of the library waits for them too. If it comes first, the code is unknown here until it has stored it.
+    """
+    until = time.monotonic() + _PATIENCE
+    while None in (codes := [process.exitcode for process in processes]) and time.monotonic() < until:
+        time.sleep(0.01)
+    return codes
 
 
 def _begin() -> None:
