@@ -14,8 +14,10 @@ from scipy import stats
 import rejoinder
 from count_modules import modules_passed
 from rated_lines import SCALE, given, lines, noisy, plain_lines, ratings_of
-from rejoinder.analysis.analyses import FAR, MOST_NEEDED, NEAR, WITHOUT_COPIES, beyond_chance, needed
+from rejoinder.analysis.analyses import WITHOUT_COPIES
 from rejoinder.analysis.baselines import DATA_SET_MEAN, SYSTEM_MEAN
+from rejoinder.analysis.length import FAR, NEAR
+from rejoinder.analysis.verdicts import MOST_NEEDED, beyond_chance, needed
 from rejoinder.errors import DataError, NothingScored, RejoinderError, UsageError
 from rejoinder.estimates import Estimate, Verdict, pick
 from rejoinder.example import Example, Rating

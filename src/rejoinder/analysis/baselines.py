@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rejoinder.analysis.scored import Kind
+from rejoinder.analysis.scored import Kind, ScoredSet
 from rejoinder.data.rated import NO_SYSTEM, RatedSet, RatedSets
 from rejoinder.errors import UsageError, shown
 from rejoinder.example import Example
@@ -178,3 +178,14 @@ def _means(name: str, values: FloatArray, reason: str) -> Scores:
     missing = dict.fromkeys(np.flatnonzero(np.isnan(rounded)).tolist(), reason)
     signature = Signature({"scorer": name, "version": 1, "reads": "ratings", "rejoinder": __version__})
     return Scores(rounded, missing, signature)
+
+
+def each_scorer(scored: ScoredSet) -> Iterator[tuple[str, IntArray, FloatArray, FloatArray]]:
+    """Yield each scorer with the lines that it scores, their scores and their ratings.
+
+    Within one data set its mean rating is the same for all lines, so it is no scorer there.
+    """
+    for name in scored.scores:
+        if name != DATA_SET_MEAN or scored.rated.pooled:
+            rows = scored.rows(name)
+            yield name, rows, scored.scores[name][rows], scored.rated.ratings[rows]

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.analysis.analyses import agreement_word, beyond_chance, raters
+from rejoinder.analysis.ceiling import raters
 from rejoinder.analysis.scored import RATERS, ScoredSet
+from rejoinder.analysis.verdicts import agreement_word, beyond_chance
 from rejoinder.estimates import Estimate, estimate_of, one, pick
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Chart

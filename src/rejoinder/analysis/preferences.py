@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.analysis.analyses import agreement_word
 from rejoinder.analysis.baselines import most_frequent, scorer_facts
 from rejoinder.analysis.scored import RATERS
+from rejoinder.analysis.verdicts import agreement_word
 from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.rated_lines import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.data.read import pairs_of

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from rejoinder.analysis.analyses import TableOf, agreement_word
+from rejoinder.analysis.analyses import TableOf
 from rejoinder.analysis.contrasts import contrasts_table
 from rejoinder.analysis.leave_one_out import LEFT_OUT, left_out_section
 from rejoinder.analysis.pooled import OVER_SETS, among_scorers, over_sets_table, scorers_chart, sets_of, sets_table
 from rejoinder.analysis.scored import RATERS, Analysis, ScoredSet
 from rejoinder.analysis.study_answer import answer, ranked
+from rejoinder.analysis.verdicts import agreement_word
 from rejoinder.estimates import Estimate, one, pick
 from rejoinder.report.charts import scatter
 from rejoinder.report.layout import Block, Case, Cases, Chart, KeyFigure, Layout, Prose, Section

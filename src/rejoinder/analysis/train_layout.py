@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rejoinder.analysis.analyses import agreement_word
+from rejoinder.analysis.verdicts import agreement_word
 from rejoinder.data.scales import in_words
 from rejoinder.estimates import Estimate, Verdict, pick
 from rejoinder.report.charts import intervals
