@@ -276,7 +276,7 @@ def test_one_or_two_lines_have_no_correlation(n: int) -> None:
 def test_one_context_has_no_interval() -> None:
     one_context = [replace(one, context=("hi",)) for one in lines()]
     row = study(one_context).one(scorer="length", statistic="pearson", level="turn")
-    assert row.known and not row.has_interval and "only one context" in row.reason
+    assert row.known and not row.has_interval and "1 context, 4 are needed" in row.reason
     assert row.verdict == Verdict.INCONCLUSIVE
 
 

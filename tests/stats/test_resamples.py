@@ -192,7 +192,8 @@ def test_an_interval_by_hand() -> None:
     ("values", "clusters", "reason"),
     [
         ([], 5, "no interval: no resamples were asked for"),
-        ([0.5, 0.5], 1, "no interval: there is only one context, and contexts are what is resampled"),
+        ([0.5, 0.5], 1, "no interval: 1 context, 4 are needed"),
+        ([0.5, 0.5], 3, "no interval: 3 contexts, 4 are needed"),
         ([0.1, math.nan, math.nan], 5, "no interval: 2 of 3 resamples have no correlation"),
     ],
 )
