@@ -46,7 +46,7 @@ PURPOSES: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("agreement", "choices", "comparison", "trial", "assignment"), ()),
     **_numbered(1, "ceiling", "contrasts", "length", "systems", "within systems", "pool", "leave one out"),
     **_numbered(9, "attack", "audited lines", "geometry", "reliability", "bias", "fit"),
-    **_numbered(16, "re-ranking", "next lines", "quality"),
+    **_numbered(16, "re-ranking", "next lines", "quality", "tie folds"),
     **_numbered(25, "raters", "halves of raters", "models of raters", "stand-in", "raters by chance"),
     **_numbered(0, "paper", "paper, swaps", "paper, kept at random", "paper, growing shares"),
     **_numbered(4, "paper, lines quoted", "paper, dialogue quoted", "paper, lines attacked"),
@@ -222,7 +222,8 @@ def percentile_interval(draws: FloatArray, clusters: int, unit: str = "context")
     if not len(drawn):
         reason = "no interval: no resamples were asked for"
     elif clusters < FEWEST_CLUSTERS:
-        reason = f"no interval: {clusters} {unit}{'' if clusters == 1 else 's'}, {FEWEST_CLUSTERS} are needed"
+        units = unit if clusters == 1 else f"{unit}s"
+        reason = f"no interval: {clusters} {units}, {FEWEST_CLUSTERS} are needed"
     elif 2 * missing > len(drawn):
         reason = f"no interval: {missing} of {len(drawn)} resamples have no correlation"
     if reason:
@@ -248,7 +249,7 @@ def tail_of(inflation: float, freedom: float) -> float:
 
 
 def two_sided(draws: FloatArray, clusters: int) -> float:
-    """Return the p that matches `percentile_interval` (.05 if that ends at zero); NaN without values, or with too few clusters.
+    """Return the p that matches `percentile_interval` (.05 if that ends at zero); NaN with too few clusters.
 
     It is the share of resamples in `draws` [1 + B] beyond zero, one counted in advance, expanded as the interval is.
     """
