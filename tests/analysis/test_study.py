@@ -228,8 +228,11 @@ def test_length_bias_is_what_the_ratings_do_not_explain() -> None:
     """A scorer that follows ratings that follow length has no bias; one that adds length to them has."""
     size, rng = 240, np.random.default_rng(0)
     words = np.tile(np.arange(1.0, 13.0), 20)
-    examples = [replace(line, response=" ".join(["w"] * int(n))) for line, n in zip(lines(size), words, strict=True)]
-    ratings = ratings_of(examples)
+    ratings = ratings_of(lines(size))
+    examples = [
+        replace(line, response=" ".join(["w"] * int(n)), ratings=(Rating(float(rating)),))
+        for line, n, rating in zip(lines(size), words, ratings, strict=True)
+    ]
     fair, long = ratings + rng.normal(size=size), ratings + 0.3 * words + rng.normal(size=size)
     results = study(examples, {"fair": given(fair.tolist()), "long": given(long.tolist())}, resamples=200)
     effect = results.one(scorer="long", statistic="length effect")

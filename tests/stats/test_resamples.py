@@ -54,6 +54,7 @@ DRAWN = {
     "pool": [633, 363, 245],
     "re-ranking": [100, 221, 902],
     "quality": [962, 989, 153],
+    "tie folds": [702, 422, 389],
     "raters": [781, 80, 843],
     "raters by chance": [340, 242, 536],
     "reliability": [926, 184, 315],
