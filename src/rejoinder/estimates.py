@@ -143,7 +143,7 @@ STATISTICS = frozenset(
         # labels
         *("true pass", "false pass", "true fail", "false fail", "no verdict", "accuracy", "TPR", "TNR", "AUC"),
         # comparison of systems, preferences
-        *("difference", "win rate", "loss rate", "tie rate"),
+        *("difference", "detectable difference", "win rate", "share of wins", "share of ties", "share of losses"),
         # preference pairs
         *("difference of accuracy", "accuracy of one rater"),
         # means from few ratings
