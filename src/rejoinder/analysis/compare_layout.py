@@ -26,7 +26,7 @@ def layout_of(
     """Return the content of a report."""
     names = f"A is {about.options['a']}, B is {about.options['b']}."
     directions = {outcome.name: outcome.card.higher_is_better for outcome in outcomes}
-    columns = _columns(lines, directions)
+    columns = _columns(lines, estimates, directions)
     whole = pivot(pick(estimates, group=""), "scorer", columns, in_order=True, title="By scorer", heading="scorer")
     several = len(outcomes) > 1
     tables = (_strata(lines, outcome, estimates, columns, several=several) for outcome in outcomes)
@@ -60,12 +60,17 @@ def verdict_of(difference: Estimate, higher_is_better: bool | None) -> str:
     return f"{'B' if above is higher_is_better else 'A'} is better"
 
 
-def _columns(lines: Lines, directions: Mapping[str, bool | None]) -> list[Column]:
+def _columns(lines: Lines, estimates: Sequence[Estimate], directions: Mapping[str, bool | None]) -> list[Column]:
     """Return the columns of every table; a scorer that cannot judge the replies shows no numbers."""
 
     def known(write: Callable[[Estimate], str]) -> Callable[[Estimate], str]:
         return lambda estimate: DASH if estimate.verdict is Verdict.OUT_OF_DOMAIN else write(estimate)
 
+    def parts(wins: Estimate) -> str:
+        others = (shares[wins.scorer, wins.group, f"share of {name}"] for name in ("ties", "losses"))
+        return " / ".join(percent(share) for share in (wins.value, *others))
+
+    shares = {(row.scorer, row.group, row.statistic): row.value for row in estimates}
     difference = {"statistic": "difference"}
     means = {side: {"statistic": "mean score", "system": side} for side in "AB"}
     counts = [Column("pairs", difference, lambda estimate: count(estimate.n))]
@@ -77,10 +82,7 @@ def _columns(lines: Lines, directions: Mapping[str, bool | None]) -> list[Column
         Column("difference B - A", difference, known(lambda estimate: interval(estimate, signed=True))),
         Column("p", difference, known(lambda estimate: p_value(estimate.p_adjusted))),
         Column("win rate of B", {"statistic": "win rate"}, known(lambda rate: interval(rate, share=True))),
-        *(
-            Column(name, {"statistic": f"share of {name}"}, known(lambda share: percent(share.value)), spare=True)
-            for name in ("wins", "ties", "losses")
-        ),
+        Column("wins / ties / losses", {"statistic": "share of wins"}, known(parts), spare=True),
         Column("verdict", difference, lambda estimate: verdict_of(estimate, directions[estimate.scorer])),
         Column(
             "detectable", {"statistic": "detectable difference"}, known(lambda least: number(least.value)), spare=True
