@@ -400,3 +400,11 @@ _READERS: dict[str, Callable[[_Stream, str, Note], _Rows]] = {
     "parquet": _parquet,
     "eval": _zip,
 }
+
+
+def without_signs(row: Row) -> Row:
+    """Return a row of a table with an empty text in each cell that stands for nothing."""
+    if not row.flat:
+        return row
+    empty = {key: "" for key, cell in row.data.items() if isinstance(cell, str) and cell.strip() in EMPTY}
+    return row._replace(data={**row.data, **empty})
