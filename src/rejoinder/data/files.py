@@ -24,7 +24,7 @@ from rejoinder.data import limits
 from rejoinder.data.chat import is_chat
 from rejoinder.data.columns import is_known, plain
 from rejoinder.data.spreadsheets import UNCALCULATED, sheet_rows
-from rejoinder.data.values import A_LINE, decoded
+from rejoinder.data.values import A_LINE, EMPTY, decoded
 from rejoinder.errors import (
     ColumnError,
     DataError,

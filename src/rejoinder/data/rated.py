@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rejoinder.data.clusters import sorted_clusters
-from rejoinder.data.rated_lines import UNNAMED, numbered, title_of_places
+from rejoinder.data.rated_lines import UNNAMED, numbered, split_of, title_of_places
 from rejoinder.data.scales import Scale, on_unit, require_alike
 from rejoinder.errors import DataError
 from rejoinder.example import OVERALL, Example, Rating
@@ -36,6 +36,7 @@ class RatedSet:
         systems: [N] number of the line's system, `NO_SYSTEM` where it is not known.
         sets: [N] number of the line's data set; more than one number makes a pool.
         note: what to know of the clusters, in a sentence; "" where there is nothing.
+        ties: lines that are none of these because people were divided evenly, with the labels of each.
     """
 
     name: str
@@ -47,6 +48,7 @@ class RatedSet:
     systems: IntArray
     sets: IntArray
     note: str = ""
+    ties: tuple[Example, ...] = ()
 
     def __len__(self) -> int:
         """N."""
@@ -86,6 +88,11 @@ class RatedSet:
     def named_systems(self) -> IntArray:
         """The numbers of the systems that are known."""
         return np.unique(self.systems[self.systems != NO_SYSTEM])
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """[N] dev, test or train, or ""; those of train have a rating only where there is no other split."""
+        return tuple(map(split_of, self.examples))
 
     @property
     def copies(self) -> BoolArray:
@@ -169,13 +176,16 @@ def equal_scores(scores: FloatArray, ratings: FloatArray) -> int:
     return int((is_no_mean & np.isclose(scores, ratings, rtol=0, atol=1e-8)).sum())
 
 
-def rated_sets(examples: Sequence[Example], ratings: FloatArray, dimension: str) -> RatedSets:
+def rated_sets(
+    examples: Sequence[Example], ratings: FloatArray, dimension: str, ties: Sequence[Example] = ()
+) -> RatedSets:
     """Return the data sets of the examples (`Example.dataset`, "all" without a name), and their pool.
 
     Args:
         examples: N examples.
         ratings: [N] their mean ratings in `dimension`; NaN leaves a line out.
         dimension: names the scale that ratings are brought to [0, 1] by where scales differ.
+        ties: lines without a label because people were divided evenly.
 
     Raises:
         DataError: scales differ or data sets are pooled, and some rated lines have no scale, or all have none and look
@@ -188,10 +198,14 @@ def rated_sets(examples: Sequence[Example], ratings: FloatArray, dimension: str)
         _rated_set(name, np.flatnonzero(rated & (of_lines == number)), examples, ratings, of_lines, dimension)
         for name, number in numbers.items()
     )
+    sets = tuple(
+        replace(own, ties=tuple(line for line in ties if (line.dataset or UNNAMED) == own.name)) for own in sets
+    )
     if sum(len(one) > 0 for one in sets) < 2:
         return RatedSets(sets, None)
     _refuse_pool_name(examples)
-    return RatedSets(sets, _rated_set(POOLED, np.flatnonzero(rated), examples, ratings, of_lines, dimension))
+    pool = _rated_set(POOLED, np.flatnonzero(rated), examples, ratings, of_lines, dimension)
+    return RatedSets(sets, replace(pool, ties=tuple(ties)))
 
 
 def _rated_set(

@@ -20,6 +20,17 @@ _MOST_NAMES = 5  # in a message
 _LONGEST_NAME = 60  # characters of what may name a rater
 # Columns of a judge's verdict: to map one as the rater would drop the labels.
 _JUDGED = re.compile(r"judge|verdict|label|pass|score|reason|critique|llm|gpt|model", re.IGNORECASE)
+TRAIN, DEV, TEST = "train", "dev", "test"
+_SPLITS = {
+    **dict.fromkeys(("train", "training"), TRAIN),
+    **dict.fromkeys(("dev", "development", "validation", "valid", "val"), DEV),
+    **dict.fromkeys(("test", "testing"), TEST),
+}
+
+
+def split_of(line: Example) -> str:
+    """Return the split of a line by its key `split`: train, dev or test; "" for none or another word."""
+    return _SPLITS.get(str(line.extra.get("split")).strip().casefold(), "")
 
 
 def title_of(name: str, lines: Sequence[Example | Pair]) -> str:

@@ -86,7 +86,11 @@ def read(*paths: str | Path, on_error: OnError = raise_error, **how: Unpack[How]
         MissingExtra: the library that reads the container is not installed.
         UsageError: `how` has a fault, or no line has a name of `map`.
     """
-    for line in read_lines(*paths, on_error=on_error, **how):
+    yield from _singles(read_lines(*paths, on_error=on_error, **how), on_error)
+
+
+def _singles(lines: Iterable[Example | Pair], on_error: OnError) -> Iterator[Example]:
+    for line in lines:
         if isinstance(line, Pair):
             remedy = "Pairs go into rejoinder study and rejoinder score, in Python into rejoinder.study"
             on_error(DataError("a pair of replies, expected one reply", remedy, where=line.where))
@@ -120,21 +124,24 @@ def read_lines(*paths: str | Path, on_error: OnError = raise_error, **how: Unpac
 
 
 def read_sides(
-    *sides: Sequence[str | Path], on_error: OnError = raise_error, **how: Unpack[How]
-) -> list[list[Example | Pair]]:
-    """Return the examples and pairs of several groups of files, the last of which may hold labels and ids alone.
+    *sides: Sequence[str | Path],
+    rated: Sequence[str | Path] | None = None,
+    on_error: OnError = raise_error,
+    **how: Unpack[How],
+) -> tuple[list[list[Example]], list[Example] | None]:
+    """Return the examples of groups of files, and those of rated files, which may hold ids and labels alone.
 
-    A name of `map` goes to the files that have it, and the words of all files decide what `positive` means.
+    With rated files, a name of `map` belongs to the files that have it. The words of all files decide on `positive`.
     """
-    reader = _Reader(how, on_error, apart=True)
-    sources = [(str(path), rows_in(path, on_error, reader.container)) for side in sides for path in side]
-    streams, last = reader.streams(sources), len(sides) - 1
-    lines: list[list[Example | Pair]] = []
-    for place, side in enumerate(sides):
-        reader.texts = place < last
-        lines.append([line for _ in side for line in next(streams)])
+    reader = _Reader(how, on_error, apart=rated is not None)
+    every = [*sides, *([] if rated is None else [rated])]
+    sources = [(str(path), rows_in(path, on_error, reader.container)) for side in every for path in side]
+    streams, lines = reader.streams(sources), list[list[Example]]()
+    for place, side in enumerate(every):
+        reader.texts = place < len(sides) and how.get("texts", True)
+        lines.append([line for _ in side for line in _singles(next(streams), on_error)])
     reader.require_met()
-    return lines
+    return lines[: len(sides)], None if rated is None else lines[-1]
 
 
 def read_rows(
