@@ -11,11 +11,12 @@ from typing import Any
 from rejoinder.analysis.baselines import scorer_facts
 from rejoinder.analysis.compare_layout import cases_of, layout_of, verdict_of
 from rejoinder.analysis.differences import SIDES, Lines, Outcome, conversations_of, measure
-from rejoinder.analysis.labelling import Tie, labelled
+from rejoinder.analysis.labelling import counts_of, left_out_said, prompts_of
 from rejoinder.analysis.pairing import PairBy, pairing
 from rejoinder.analysis.sample import joined, rated_lines
 from rejoinder.data.columns import plain as plain_key
 from rejoinder.data.examples import to_record
+from rejoinder.data.rated import Tie, labelled
 from rejoinder.data.rated_lines import UNNAMED, title_of
 from rejoinder.data.read import examples_of
 from rejoinder.data.values import is_number, under
@@ -94,7 +95,7 @@ def compare(
     sides = [examples_of(side, name=name, keep=keep) for side, name in zip((a, b), SIDES, strict=True)]
     sample = joined([*sides[0], *sides[1]], rated_lines(rated, keep), refuse=lambda _: None)
     unknown = [*sample.unknown, *(line.id for line in sample.lines[len(sides[0]) + len(sides[1]) :])]
-    labels = labelled(sample.lines, OVERALL, tie=tie, scorers=names, test_only=True, unknown=unknown)
+    labels = labelled(sample.lines, OVERALL, tie=tie, prompts=prompts_of(names), test_only=True, unknown=unknown)
     sides = [[*labels.lines[: len(sides[0])]], [*labels.lines[len(sides[0]) : len(sides[0]) + len(sides[1])]]]
     lines = Lines.of(sides, pairing(sides[0], sides[1], pair_by), by or "", _values(sides, by))
     loaded = load_scorers(names, vectors=vectors)
@@ -109,7 +110,7 @@ def compare(
     estimates = _decided(outcomes)
     options = {"by": by, "fail_under": fail_under, "min_scored": min_scored, "resamples": resamples, "seed": seed}
     about = _about(lines, outcomes, fitted_on(names, [line.dataset for side in sides for line in side]), options)
-    about = replace(about, counts={**about.counts, **labels.counts})
+    about = replace(about, counts={**about.counts, **counts_of(labels.facts)})
     facts = {"lines": lines, "about": about, "estimates": estimates, "outcomes": outcomes, "instead": INSTEAD}
     cases = cases_of(lines, outcomes)
     return Results(
@@ -117,7 +118,7 @@ def compare(
         estimates=estimates,
         answer=sentences("analysis", "compare", verdict_of=verdict_of, **facts),
         warnings=(
-            *labels.warnings,
+            *left_out_said(labels.facts),
             *sentences("analysis", "compare_warnings", unread=facts_warning(loaded), users=_users(lines), **facts),
         ),
         cases=cases,

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rejoinder.analysis.baselines import most_frequent, scorer_facts
-from rejoinder.analysis.labelling import Tie, labelled
+from rejoinder.analysis.labelling import counts_of, left_out_said, prompts_of
 from rejoinder.analysis.sample import ALL, RatedSample, filled, joined, names_of, rated_lines, weights_of
 from rejoinder.analysis.scored import RATERS
 from rejoinder.data.clusters import sorted_clusters
-from rejoinder.data.rated import FEWEST_EQUAL, RatedSets, equal_scores, rated_sets, ratings_of
+from rejoinder.data.rated import FEWEST_EQUAL, RatedSets, Tie, equal_scores, labelled, rated_sets, ratings_of
 from rejoinder.data.read import examples_of
 from rejoinder.data.scales import Scale, in_words
 from rejoinder.data.values import is_number
@@ -104,7 +104,9 @@ def estimate(
     keep = columns_of(scorer)
     examples = examples_of(lines, name="lines", keep=keep)
     sample = joined(examples, rated_lines(rated, keep), dimension)
-    labels = labelled(sample.lines, dimension, tie=tie, scorers=[scorer], test_only=True, unknown=sample.unknown)
+    labels = labelled(
+        sample.lines, dimension, tie=tie, prompts=prompts_of([scorer]), test_only=True, unknown=sample.unknown
+    )
     sample = sample._replace(lines=labels.lines)
     sets, ratings, scale = _ratings(sample.lines, dimension)
     loaded = as_rated(load_scorer(scorer, vectors=vectors), sample.lines)
@@ -121,11 +123,17 @@ def estimate(
         "without_system": sum(not system for system in names_of(sample.lines)),
         "copied": equal_scores(scores.values, ratings),
         "differing": [system.name for system in systems if system.differs],
-        **labels.counts,
+        **counts_of(labels.facts),
     }
     fitted = next(iter(fitted_on([scorer], [line.dataset for line in sample.lines]).values()), [])
     missing = {"unscored": len(scores.reasons), "unscored_reasons": Counter(scores.reasons.values())}
-    facts = {"scorer": name, "plan": plan, "fitted": fitted, "note": clusters.note, "left_out": labels.warnings}
+    facts = {
+        "scorer": name,
+        "plan": plan,
+        "fitted": fitted,
+        "note": clusters.note,
+        "left_out": left_out_said(labels.facts),
+    }
     facts["few"] = all(system.sample.n < ppi.FREEDOM_TO_TUNE for system in systems)
     about = About(
         data=_data(sets),

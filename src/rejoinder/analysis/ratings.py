@@ -12,7 +12,7 @@ import numpy as np
 from rejoinder.analysis.aggregation import Aggregated, Aggregation, aggregate
 from rejoinder.analysis.agreement_of_raters import SHUFFLES, agreement, by_chance, upside_down
 from rejoinder.analysis.baselines import most_frequent, scorer_facts
-from rejoinder.analysis.labelling import labelled
+from rejoinder.analysis.labelling import left_out_said
 from rejoinder.analysis.raters import CHECK, Attention, Raters, attention_of, left_out, project_ratings, unified_names
 from rejoinder.analysis.ratings_layout import layout
 from rejoinder.analysis.sample import joined, rated_lines
@@ -20,7 +20,7 @@ from rejoinder.analysis.scored import RATERS
 from rejoinder.analysis.stand_in import EPSILON, MEAN_RATING, calibrated, stand_in
 from rejoinder.data.examples import to_record
 from rejoinder.data.formats.annotation import is_project
-from rejoinder.data.rated import NO_SYSTEM, RatedSet, rated_sets
+from rejoinder.data.rated import NO_SYSTEM, RatedSet, labelled, rated_sets
 from rejoinder.data.rated_lines import may_be_the_rating
 from rejoinder.data.read import examples_of
 from rejoinder.data.shared_ids import refuse_again
@@ -112,7 +112,7 @@ def ratings(
     counts = {"examples": len(lines), "checks": len(checks), "unrated": int(np.isnan(means).sum())}
     about = About(data=[], scorers=_scorers(scored, fitted), options=options, counts=counts)
     sets = rated_sets(lines, means, dimension).filled
-    left_out = labelled((), dimension, unknown=unknown).warnings
+    left_out = left_out_said(labelled((), dimension, unknown=unknown).facts)
     return _results(sets, lines, known, scored, about, {**names, "unread": facts_warning(loaded), "left_out": left_out})
 
 

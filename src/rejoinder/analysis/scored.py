@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from rejoinder.data.rated import RatedSet
 from rejoinder.estimates import Estimate, estimate_of
-from rejoinder.example import Example
 from rejoinder.scoring.domain import DomainShare
 from rejoinder.stats.correlation import Statistic, all_resampled, by_part, within_of
 from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, Sampling, percentile_interval, renumbered
@@ -20,20 +19,6 @@ Kind = Literal["metric", "judge", "baseline", "oracle baseline"]
 RATERS = "raters"
 """The label `scorer` of estimates about human ratings."""
 _EMPTY = Estimate()
-
-
-class Population(NamedTuple):
-    """All M lines of a data set but those that a rated file has alone, whose ratings are of other replies.
-
-    Attributes:
-        lines: [M] in order.
-        scores: [M] by scorer, NaN where unscored.
-        rows: [M] the place of each among the rated lines, -1 without a rating.
-    """
-
-    lines: tuple[Example, ...]
-    scores: Mapping[str, FloatArray]
-    rows: IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +34,7 @@ class ScoredSet:
         resamples: one draw of the contexts, which serves every analysis.
         outside: by scorer that cannot judge these lines, why: more than a tenth of its replies are out of its domain.
         members: the data sets of a pool.
-        population: all lines of the data set, with a rating or not; empty of a pool.
+        of_all: [M] scores by scorer of `rated.population`: all lines, with a rating or not; empty of a pool.
         unscored: by scorer that leaves lines unscored, the most frequent reason.
         shares: by scorer with a domain, how many of its scored replies are out of it.
     """
@@ -62,7 +47,7 @@ class ScoredSet:
     resamples: Resamples
     outside: Mapping[str, str] = field(default_factory=dict)
     members: tuple[ScoredSet, ...] = ()
-    population: Population = field(default_factory=lambda: Population((), {}, np.empty(0, dtype=np.int64)))
+    of_all: Mapping[str, FloatArray] = field(default_factory=dict)
     unscored: Mapping[str, str] = field(default_factory=dict)
     shares: Mapping[str, DomainShare] = field(default_factory=dict)
     _draws: dict[Any, dict[str, FloatArray]] = field(default_factory=dict, init=False, repr=False)

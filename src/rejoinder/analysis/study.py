@@ -18,14 +18,14 @@ from rejoinder.analysis.baselines import (
     scorer_facts,
 )
 from rejoinder.analysis.disagreements import disagreements
-from rejoinder.analysis.labelling import Labelled, Tie, labelled
+from rejoinder.analysis.labelling import counts_of, left_out_said, prompts_of
 from rejoinder.analysis.leave_one_out import LEFT_OUT, SAME_SET, left_out, left_out_scores
 from rejoinder.analysis.pooled import over_sets
-from rejoinder.analysis.sample import RatedSample, joined, rated_lines
-from rejoinder.analysis.scored import Analysis, Population, ScoredSet
+from rejoinder.analysis.sample import joined, rated_lines
+from rejoinder.analysis.scored import Analysis, ScoredSet
 from rejoinder.analysis.study_answer import answer, warnings
 from rejoinder.analysis.study_layout import Measured, layout
-from rejoinder.data.rated import RatedSet, rated_sets, ratings_of
+from rejoinder.data.rated import Labelled, RatedSet, Tie, labelled, rated_sets, ratings_of
 from rejoinder.data.rated_lines import may_be_the_rating
 from rejoinder.data.read import lines_of
 from rejoinder.data.shared_ids import refuse_copies, shared_ids_said
@@ -110,14 +110,17 @@ def study(
     options = {"dimension": dimension, "resamples": resamples, "seed": seed, "drop_copies": drop_copies}
     examples = [line for line in lines if isinstance(line, Example)]
     facts = {"shared_ids": shared_ids_said(examples)}
-    sample = joined(examples, rated_lines(rated, columns_of(named)), dimension, refuse_copies)
-    labels = labelled(sample.lines, dimension, tie=tie, scorers=named, unknown=sample.unknown)
-    return _study_of_ratings(sample, labels, named, options, leave_one_out, tuple(analyses), run, facts)
+    others, unknown = 0, tuple[str, ...]()
+    if rated is not None:
+        sample = joined(examples, rated_lines(rated, columns_of(named)), dimension, refuse_copies)
+        examples, others, unknown = [*sample.lines], int((~sample.population).sum()), sample.unknown
+    labels = labelled(examples, dimension, tie=tie, prompts=prompts_of(named), unknown=unknown)
+    return _study_of_ratings(labels, others, named, options, leave_one_out, tuple(analyses), run, facts)
 
 
 def _study_of_ratings(
-    sample: RatedSample,
     labels: Labelled,
+    others: int,
     scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None,
     options: Mapping[str, Any],
     learner: bool | str | AnyLearner,
@@ -125,7 +128,7 @@ def _study_of_ratings(
     run: Mapping[str, Any],
     facts: Mapping[str, Any],
 ) -> Results:
-    """Return the study of rated replies; `run` holds what scoring needs, `facts` more for the warnings."""
+    """Return the study of rated replies; `others` are of a rated file alone."""
     examples = labels.lines
     dimension, sampling = options["dimension"], Sampling(options["resamples"], options["seed"])
     held_out: dict[str, Scores] = {}
@@ -133,12 +136,11 @@ def _study_of_ratings(
         fit = {"dimension": dimension, "seed": options["seed"], "advance": run["progress"]}
         held_out = left_out_scores(examples, learner, **fit)
     usable = _usable_ratings(examples, dimension, drop_copies=options["drop_copies"])
-    rated = rated_sets(examples, usable, dimension, labels.ties)
+    rated = rated_sets(examples, usable, dimension, labels.ties, others)
     given = score_examples(examples, scorers, {name: held_out[name] for name in held_out if name == LEFT_OUT}, **run)
     given = given._replace(scores={**given.scores, **oracle_baselines(rated, len(examples))})
-    places = np.flatnonzero(sample.population).tolist()
-    sets = [_scored_set(own, given, examples, sampling, population=places) for own in rated.filled]
-    pool = _scored_set(rated.pool, given, examples, sampling, tuple(sets)) if rated.pool else None
+    sets = [_scored_set(own, given, sampling) for own in rated.filled]
+    pool = _scored_set(rated.pool, given, sampling, tuple(sets)) if rated.pool else None
     every = [*sets, *([pool] if pool else [])]
     estimates = [estimate for scored in every for estimate in analyse(scored, analyses)]
     if pool and held_out:
@@ -155,7 +157,7 @@ def _study_of_ratings(
         command="study",
         estimates=tuple(estimates),
         answer=answer(every[-1], estimates, about.scorers),
-        warnings=(*labels.warnings, *warnings(every, estimates, about, withheld=given.withheld, **facts)),
+        warnings=(*left_out_said(labels.facts), *warnings(every, estimates, about, withheld=given.withheld, **facts)),
         cases=cases,
         about=about,
         layout=layout(Measured(sets, pool, estimates, analyses, about, cases)),
@@ -165,15 +167,11 @@ def _study_of_ratings(
 def _scored_set(
     rated: RatedSet,
     given: ScoredExamples,
-    examples: Sequence[Example],
     sampling: Sampling,
     members: tuple[ScoredSet, ...] = (),
-    population: Sequence[int] = (),
 ) -> ScoredSet:
-    """Return a rated set with its scores; `population` are the places of all lines but those of a rated file."""
-    places, datasets = rated.places.tolist(), {example.dataset for example in rated.examples}
-    everywhere = [place for place in population if examples[place].dataset in datasets]
-    of_place = {place: row for row, place in enumerate(places)}
+    """Return a rated set with its scores."""
+    places = rated.places.tolist()
     outside, shares = {}, {}
     for name, scores in given.scores.items():
         card = given.scorers[name].card if name in given.scorers else None
@@ -193,11 +191,7 @@ def _scored_set(
         resamples=sampling.draw(rated.contexts, rated.name, "agreement"),
         outside=outside,
         members=members,
-        population=Population(
-            tuple(examples[place] for place in everywhere),
-            {name: scores.values[everywhere] for name, scores in given.scores.items()},
-            np.array([of_place.get(place, -1) for place in everywhere], dtype=np.int64),
-        ),
+        of_all={name: scores.values[rated.population.places] for name, scores in given.scores.items()},
         unscored={name: most_frequent(reasons) for name, reasons in missing.items() if reasons},
         shares=shares,
     )
@@ -223,7 +217,7 @@ def _about(sets: Sequence[ScoredSet], given: ScoredExamples, labels: Labelled, o
             "domain": given.scorers[name].card.domain if name in given.scorers else "",
         }
     copies = sum(example.copies_reference for example in examples)
-    counts = {"examples": len(examples), "rated": len(places), "copies": copies, **labels.counts}
+    counts = {"examples": len(examples), "rated": len(places), "copies": copies, **counts_of(labels.facts)}
     return About(data=[_card(scored) for scored in sets], scorers=scorers, options=options, counts=counts)
 
 

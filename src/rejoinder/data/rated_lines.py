@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -28,9 +28,9 @@ _SPLITS = {
 }
 
 
-def split_of(line: Example) -> str:
-    """Return the split of a line by its key `split`: train, dev or test; "" for none or another word."""
-    return _SPLITS.get(str(line.extra.get("split")).strip().casefold(), "")
+def split_of(extra: Mapping[str, Any]) -> str:
+    """Return the split that the key `split` names: train, dev or test; "" for none or another word."""
+    return _SPLITS.get(str(extra.get("split")).strip().casefold(), "")
 
 
 def title_of(name: str, lines: Sequence[Example | Pair]) -> str:
