@@ -91,12 +91,8 @@ def compare(
     """
     sampling = Sampling.checked(resamples, seed, least=100)
     names = listed(DEFAULT if scorers is None else scorers)
-    keep = columns_of(names)
-    sides = [examples_of(side, name=name, keep=keep) for side, name in zip((a, b), SIDES, strict=True)]
-    sample = joined([*sides[0], *sides[1]], rated_lines(rated, keep), refuse=lambda _: None)
-    unknown = [*sample.unknown, *(line.id for line in sample.lines[len(sides[0]) + len(sides[1]) :])]
-    labels = labelled(sample.lines, OVERALL, tie=tie, prompts=prompts_of(names), test_only=True, unknown=unknown)
-    sides = [[*labels.lines[: len(sides[0])]], [*labels.lines[len(sides[0]) : len(sides[0]) + len(sides[1])]]]
+    sides = [examples_of(side, name=name, keep=columns_of(names)) for side, name in zip((a, b), SIDES, strict=True)]
+    sides, left_out = _labelled(sides, names, rated, tie)
     lines = Lines.of(sides, pairing(sides[0], sides[1], pair_by), by or "", _values(sides, by))
     loaded = load_scorers(names, vectors=vectors)
     _require_gate(loaded, fail_under, min_scored)
@@ -110,7 +106,7 @@ def compare(
     estimates = _decided(outcomes)
     options = {"by": by, "fail_under": fail_under, "min_scored": min_scored, "resamples": resamples, "seed": seed}
     about = _about(lines, outcomes, fitted_on(names, [line.dataset for side in sides for line in side]), options)
-    about = replace(about, counts={**about.counts, **counts_of(labels.facts)})
+    about = replace(about, counts={**about.counts, **counts_of(left_out)})
     facts = {"lines": lines, "about": about, "estimates": estimates, "outcomes": outcomes, "instead": INSTEAD}
     cases = cases_of(lines, outcomes)
     return Results(
@@ -118,7 +114,7 @@ def compare(
         estimates=estimates,
         answer=sentences("analysis", "compare", verdict_of=verdict_of, **facts),
         warnings=(
-            *left_out_said(labels.facts),
+            *left_out_said(left_out),
             *sentences("analysis", "compare_warnings", unread=facts_warning(loaded), users=_users(lines), **facts),
         ),
         cases=cases,
@@ -126,6 +122,17 @@ def compare(
         gate=None if fail_under is None else _gate(fail_under, min_scored, facts),
         layout=layout_of(lines, outcomes, estimates, about, cases),
     )
+
+
+def _labelled(
+    sides: Sequence[list[Example]], names: Sequence[ScorerLike], rated: Given | None, tie: Tie | None
+) -> tuple[list[list[Example]], dict[str, Any]]:
+    """Return the lines of both sides with their labels, and which labels do not count."""
+    sample = joined([*sides[0], *sides[1]], rated_lines(rated, columns_of(names)), refuse=lambda _: None)
+    first, both = len(sides[0]), len(sides[0]) + len(sides[1])
+    unknown = [*sample.unknown, *(line.id for line in sample.lines[both:])]
+    labels = labelled(sample.lines, OVERALL, tie=tie, prompts=prompts_of(names), test_only=True, unknown=unknown)
+    return [[*labels.lines[:first]], [*labels.lines[first:both]]], labels.facts
 
 
 def _values(sides: Sequence[Sequence[Example]], by: str | None) -> list[list[str]]:

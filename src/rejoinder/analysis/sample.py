@@ -60,7 +60,7 @@ def joined(
         lines: all lines.
         rated: rated lines; without texts they need an id.
         dimension: which ratings.
-        refuse: raises where lines are repeated.
+        refuse: called with the lines; raises if some are repeated.
 
     Raises:
         DataError: two lines of either have the same id; an id belongs to another reply, or to several; a reply is rated

@@ -21,7 +21,7 @@ def with_positive(sources: Sources, word: str, named: Collection[str]) -> list[t
     Args:
         sources: names of files, each with its rows.
         word: the word for a good reply.
-        named: columns that hold labels or verdicts, by dotted name, beside those that are called so.
+        named: columns that hold labels or verdicts, by dotted name; those with the name of a rating are known.
 
     Raises:
         UsageError: no such column has the word.

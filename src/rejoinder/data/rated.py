@@ -338,8 +338,8 @@ def labelled(
 ) -> Labelled:
     """Return lines with the label of most people where all ratings of a data set are 0 or 1.
 
-    Labels do not count of lines of the split train, if others are of dev or test, and of replies that stand word for
-    word in the prompt of a scorer.
+    Labels do not count if the line is of the split train and others are of dev or test, or if the reply is part of the
+    prompt of a scorer.
 
     Args:
         lines: N lines, some of them rated.

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 from rejoinder.data import columns
 from rejoinder.data.chat import is_chat, is_texts, messages_in, together
 from rejoinder.data.columns import Plan, plain
-from rejoinder.data.examples import example_of, expanded, pair_of, rater_name, rows_of
+from rejoinder.data.examples import example_of, expanded, pair_of, rater_name, require_id, rows_of
 from rejoinder.data.files import SUFFIXES, OnError, Row, without_signs
 from rejoinder.data.files import rows as rows_in
 from rejoinder.data.format import Format, candidates, detect, formats, items
@@ -384,11 +384,8 @@ class _Reader:
             self.meet(data, row)
         plan = self.plan(kind, row, about)
         record = self.renamed(row, plan)
-        if not self.texts and not {"response", "messages"} & record.keys():
-            if not {"id", "dialogue_id"} & record.keys():
-                problem = f"neither a reply nor its id (found: {', '.join(map(str, data))})"
-                raise DataError(problem, "Say which column is the id: --map id=NAME", where=where, field="id")
-            record["response"] = ""
+        if not self.texts:
+            require_id(record, where)
         whole = self.rows and row.flat and kind is None
         several = list(expanded(record, where, every=self.every, final=kind is not None))
         for one in several:
