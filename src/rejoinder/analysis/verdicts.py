@@ -9,7 +9,7 @@ from dataclasses import replace
 from scipy.special import ndtri
 
 from rejoinder.analysis.scored import ScoredSet
-from rejoinder.estimates import LEVEL, NAN, Estimate, decide, pick
+from rejoinder.estimates import LEVEL, NAN, Estimate, Verdict, decide, pick
 from rejoinder.report.written import DASH
 
 MOST_NEEDED = 1_000_000
@@ -58,6 +58,18 @@ def needed(row: Estimate, band: float, tried: int) -> int | None:
     beyond = float(ndtri(1 - LEVEL / 2 / tried)) + _POWER
     lines = math.ceil(min(row.n * (beyond / _EDGE * band / row.value) ** 2, 2 * MOST_NEEDED))
     return lines if row.n < lines <= MOST_NEEDED else None
+
+
+def agreed(*families: Sequence[Estimate]) -> list[list[Estimate]]:
+    """Return estimates of Pearson and of Spearman, in one order, with the verdicts that both have.
+
+    A row is inconclusive if they differ. Only what both correlations show is called agreement, or ahead.
+    """
+    alike = [len({row.verdict for row in rows}) == 1 for rows in zip(*families, strict=True)]
+    return [
+        [row if same else replace(row, verdict=Verdict.INCONCLUSIVE) for row, same in zip(family, alike, strict=True)]
+        for family in families
+    ]
 
 
 def agreement_word(row: Estimate) -> str:
