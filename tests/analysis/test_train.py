@@ -351,11 +351,12 @@ def told(values: dict[str, float], half: float = 0.06, **pearson: float) -> tupl
     for statistic, of in both.items():
         for place, (name, value) in enumerate(of.items()):
             about: dict[str, Any] = {"n": 300, "low": value - 0.1, "high": value + 0.1, "verdict": verdict(value, 0.1)}
+            about["p_adjusted"] = 0.9 if about["verdict"] == "inconclusive" else 0.01
             each[statistic].append(Estimate(scorer=name, statistic=statistic, value=value, **about))
             for other in list(of)[place + 1 :]:
                 gap = value - of[other]
                 about = {"low": gap - half, "high": gap + half, "verdict": verdict(gap, half)}
-                labels = {"scorer": name, "versus": other, "statistic": f"difference of {statistic}"}
+                labels: dict[str, Any] = {"scorer": name, "versus": other, "statistic": f"difference of {statistic}"}
                 gaps[statistic].append(Estimate(value=gap, **labels, **about))
     rows = [row for family in (each, gaps) for rows in agreed(*family.values()) for row in rows]
     use = recommended(rows, ["length"])

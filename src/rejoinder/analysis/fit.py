@@ -335,7 +335,7 @@ def _leading(estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
 
 
 def text(part: str, estimates: Sequence[Estimate], about: About, **facts: Any) -> tuple[str, ...]:
-    """Return the sentences of a part of the template: "answer" or "warnings"."""
+    """Return the sentences of a part of the template: "answer", "warnings" or "made"."""
     lead, scale = _leading(estimates), in_words(about.scorers[ADAPTED]["scale"])
     facts |= {"about": about, "estimates": estimates, "lead": lead, "scale": scale}
     name = quantity(lead[0]).replace("spearman", "Spearman")
@@ -384,8 +384,5 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
             Section("Before and after, by cross-validation", [table]),
             Section("Learning curve", [curve("learning-curve", points, xlabel="fitted on", ylabel=name), learned]),
         ][: 2 if points else 1],
-        made=[
-            f"{lead[2].method}; each conversation is scored by a judge that was adapted to others; "
-            f"seed {options['seed']}."
-        ],
+        made=text("made", estimates, about),
     )

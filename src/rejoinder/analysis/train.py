@@ -241,8 +241,8 @@ def compare_candidates(
 ) -> list[Estimate]:
     """Return the correlations of candidates [N, K] by their `roles`, and differences of each two.
 
-    Nothing if one of them has no correlation. Verdicts are those that Spearman and Pearson have in common. Differences are three families: those to a baseline,
-    those between the highest and the other scorers, and the rest.
+    Nothing if one of them has no correlation. Verdicts are those that Spearman and Pearson have in common. Differences
+    of the highest to the other scorers are one family of tests; every other difference is tested alone.
     """
     names, contexts = list(roles), renumbered(lines.contexts)
     clusters = number_of(contexts)
@@ -270,13 +270,12 @@ def compare_candidates(
     ]
     baselines = {k for k, name in enumerate(names) if roles[name] == BASELINE}
     highest = max(set(range(len(names))) - baselines, key=lambda k: spearman[k])
-    families: dict[tuple[bool, bool], list[tuple[int, int]]] = {}
-    for pair in combinations(range(len(names)), 2):
-        with_baseline = not baselines.isdisjoint(pair)
-        families.setdefault((with_baseline, highest in pair and not with_baseline), []).append(pair)
+    pairs = list(combinations(range(len(names)), 2))
+    with_highest = [pair for pair in pairs if highest in pair and baselines.isdisjoint(pair)]
+    families = [with_highest, *([pair] for pair in pairs if pair not in with_highest)]
     differences = [
         row
-        for family in families.values()
+        for family in families
         for both in zip(*agreed(*(decide([gap(name, *pair) for pair in family]) for name in _STATISTICS)), strict=True)
         for row in both
     ]
