@@ -149,7 +149,7 @@ STATISTICS = frozenset(
         *("mean rating, ratings only", "difference, ratings only", "power", "effective ratings"),
         *("ratings needed", "ratings needed, ratings only"),
         # learned judges
-        *("gain in pearson", "gain in spearman", "gain in accuracy"),
+        *("gain in pearson", "gain in spearman", "gain in accuracy", "gain from more lines"),
         *("spearman within systems", "gain in pearson within systems", "gain in spearman within systems"),
         # re-ranking
         "share won",

@@ -63,7 +63,7 @@ def test_a_gain_is_measured_and_recorded(judge: ViewsJudge) -> None:
     assert adapted.training["adapted"]["spearman"]["after"]["value"] == after.value
     points, (last,) = results.pick(by="lines", versus=""), results.pick(by="lines", versus="adapted judge")
     assert [row.group for row in points] == ["25", "50", "100"] and sum(steps) == STEPS
-    assert (last.statistic, last.group) == ("gain in spearman", "100") and last.has_interval
+    assert (last.statistic, last.group) == ("gain from more lines", "100") and last.has_interval
     assert any(line.endswith("more may or may not help.") for line in results.answer) == (last.verdict != "above")
     assert len(results.answer[0].split()) <= 20 and "if high ratings are good" in results.answer[0]
 

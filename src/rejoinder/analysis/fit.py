@@ -312,7 +312,7 @@ def _curve(
             yield Estimate(**labels, by=CURVE, group=str(size), value=value, method=method)
     if gain:
         row = list(measure(gain[0], after, folds, sampling))[2]
-        yield estimate_of(row, versus=ADAPTED, by=CURVE, group=gain[1])
+        yield estimate_of(row, statistic="gain from more lines", versus=ADAPTED, by=CURVE, group=gain[1])
 
 
 # sentences, tables and charts
