@@ -32,6 +32,8 @@ Counts = NDArray[np.uint16]
 
 MOST_RESAMPLES = 100_000
 MOST_DRAWS = 2**30  # two bytes each
+FEWEST_CLUSTERS = 4
+"""Clusters that an interval or a test needs; with three, an interval over resamples holds the truth in 85 %."""
 BLOCK = 2**20  # numbers in one working array (8 MiB)
 
 
