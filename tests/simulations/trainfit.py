@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -64,7 +65,7 @@ def gain(draws: int, seed: int) -> list[Row]:
             table, ratings = _rated(n + others, features, useful, rng)
             task = Ratings(table[:n], ratings[:n], np.arange(n))
             folds, lines = folds_of(task.groups, min(10, max(5, n // 10)), rng), np.arange(n)
-            after = left_out(task, folds, lines, lambda part, task=task, rng=rng: fit_chosen(task, part, rng))
+            after = left_out(task, folds, lines, partial(fit_chosen, task, rng=rng))
             none = np.zeros(n, np.int64)
             measured = correlations(ratings[:n], none, lines, none - 1, table[:n, 0], after, folds, Sampling(300, draw))
             row = list(measured)[2]

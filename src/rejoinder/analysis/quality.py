@@ -150,8 +150,8 @@ def _prediction_interval(scores: Scores, mean: Estimate) -> Estimate:
         return Estimate()
     low, high = (float(end[known].mean()) for end in (scores.low, scores.high))
     method = "mean of the ends of the scorer's prediction intervals (90 % for bundled judges)"
-    labels = {"scorer": mean.scorer, "statistic": "mean prediction interval", "n": mean.n, "contexts": mean.contexts}
-    return Estimate(**labels, value=mean.value, low=low, high=high, method=method)
+    ends = Estimate(value=mean.value, low=low, high=high, n=mean.n, contexts=mean.contexts, method=method)
+    return replace(ends, scorer=mean.scorer, statistic="mean prediction interval")
 
 
 def _missing(scores: Scores) -> Counter[str]:
