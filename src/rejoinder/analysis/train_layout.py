@@ -24,7 +24,7 @@ def is_ahead(estimates: Sequence[Estimate], first: str, second: str) -> bool:
 def recommended(estimates: Sequence[Estimate], baselines: Sequence[str]) -> list[str]:
     """Return the scorers to use, the highest Spearman correlation first; none if no scorer agrees significantly.
 
-    They are the highest and all that it is not ahead of, but for those that a baseline is ahead of.
+    They are the highest and those that it is not ahead of, without those that a baseline is ahead of.
     """
     rows = [row for row in pick(estimates, statistic="spearman") if row.scorer not in baselines]
     if all(row.verdict != Verdict.ABOVE for row in rows):
