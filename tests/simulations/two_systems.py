@@ -63,7 +63,7 @@ def compared(draws: int, seed: int) -> list[Row]:
             Row(
                 "24, win rate",
                 world,
-                "mean and wins point apart, and it says so",
+                "mean and wins point apart, and the answer names it",
                 share["told"],
                 draws,
                 (0.95, 1.0),
