@@ -15,7 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.analysis.ceiling import raters
+from rejoinder.analysis.ceiling import (
+    CEILING,
+    ONE_RATER,
+    SAME_OTHERS,
+    SHARE,
+    over_ceiling,
+    raters,
+    ratio_of,
+    shares,
+    singly_rated,
+)
 from rejoinder.analysis.scored import RATERS, ScoredSet
 from rejoinder.analysis.verdicts import agreement_word, beyond_chance
 from rejoinder.estimates import Estimate, estimate_of, one, pick
@@ -31,9 +41,8 @@ OVER_SETS = "mean over data sets"
 SAME_LINES: Mapping[str, Any] = {"by": "lines", "group": "lines that all score"}
 """The labels of the estimates on the lines that every scorer scores."""
 OF_RATERS = {
-    "ceiling of pearson": ("raters: ceiling", "pearson"),
-    "pearson of one rater": ("raters: one rater", "pearson"),
-    "spearman of one rater": ("raters: one rater", "spearman"),
+    CEILING: ("raters: ceiling", "pearson"),
+    ONE_RATER: ("raters: one rater", SAME_OTHERS),
 }
 """The limits that raters set: their row and column among the scorers."""
 
@@ -54,12 +63,18 @@ def over_sets(
     means = sorted((_mean(pool, name) for name in pool.scores), key=lambda mean: (not mean.known, -mean.value))
     chance = {mean.scorer: row for mean in means for row in _of_sets(pool, estimates, mean.scorer, "pearson by chance")}
     names = [mean.scorer for mean in means if mean.known and mean.scorer in pool.compared and mean.scorer not in fitted]
-    others = [(name, statistic) for name in names for statistic in ("spearman", "share of the ceiling")]
+    others = [(name, statistic) for name in names for statistic in ("spearman", SAME_OTHERS)]
     others += [(RATERS, statistic) for statistic in OF_RATERS]
+    met = len(pick(_inside(pool, estimates), scorer=RATERS, statistic=ONE_RATER))
     return [
         *beyond_chance(means, {name: row.high for name, row in chance.items()}, pool),
         *chance.values(),
-        *(mean for scorer, statistic in others for mean in _of_sets(pool, estimates, scorer, statistic)),
+        *(
+            mean
+            for scorer, statistic in others
+            for mean in _of_sets(pool, estimates, scorer, statistic, met if statistic == SAME_OTHERS else 1)
+        ),
+        *(share for name in names for share in share_over_sets(pool, name)),
         *(on_same_lines(pool, {name: pool.scores[name] for name in names} | dict(also or {})) if names else []),
     ]
 
@@ -75,13 +90,38 @@ def _mean(pool: ScoredSet, name: str) -> Estimate:
     return pool.row(name, rows, "pearson", mean, dataset=OVER_SETS, **about)
 
 
-def _of_sets(pool: ScoredSet, estimates: Sequence[Estimate], scorer: str, statistic: str) -> list[Estimate]:
-    """Return the mean of the estimates of the data sets that have one, whose interval follows from theirs; or nothing.
+def share_over_sets(pool: ScoredSet, scorer: str) -> list[Estimate]:
+    """Return the mean correlation over the mean ceiling, of the data sets that have both; or nothing.
 
-    Data sets are independent, so squared widths add up, and each data set counts alike.
+    Each data set has its own resamples.
+    """
+    rows, draws = list[Estimate](), list[tuple[FloatArray, FloatArray]]()
+    for member in pool.members:
+        lines = singly_rated(member)
+        ratio = over_ceiling(member, scorer, lines)
+        if ratio and pick(shares(member, scorer, lines), statistic=SHARE):
+            rows.append(member.row(scorer, ratio[0]))
+            draws.append((ratio[2], member.reliability(ratio[1]).ceiling))
+    if not rows:
+        return []
+    about = {name: sum(getattr(row, name) for row in rows) for name in ("n", "unscored", "contexts")}
+    correlation, ceiling = np.mean(draws, axis=0)
+    share = ratio_of(correlation, ceiling, about["contexts"])
+    method = f"means over {pluralize(len(rows), 'data set')}; {share.method}"
+    labels: dict[str, Any] = {"dataset": OVER_SETS, "scorer": scorer, "level": pool.level, "statistic": SHARE}
+    return [estimate_of(share, **labels, **about, seed=rows[0].seed, method=method)]
+
+
+def _of_sets(
+    pool: ScoredSet, estimates: Sequence[Estimate], scorer: str, statistic: str, least: int = 1
+) -> list[Estimate]:
+    """Return the mean of the estimates of the data sets that have one, whose interval follows from theirs.
+
+    Data sets are independent, so squared widths add up, and each data set counts alike. Nothing if fewer than `least`
+    have one.
     """
     rows = [row for row in _inside(pool, estimates) if row.scorer == scorer and row.statistic == statistic]
-    if not rows:
+    if len(rows) < least or not rows:
         return []
     about: dict[str, Any] = {name: sum(getattr(row, name) for row in rows) for name in ("n", "unscored", "contexts")}
     about |= {"dataset": OVER_SETS, "scorer": scorer, "level": pool.level, "statistic": statistic, "seed": rows[0].seed}
@@ -100,7 +140,7 @@ def sets_of(pool: ScoredSet, estimates: Sequence[Estimate]) -> dict[str, int]:
     """Return the number of data sets in which each scorer has a correlation; of raters, in which the limits exist."""
     rows = [(row.scorer, row.statistic) for row in _inside(pool, estimates)]
     counts = Counter(scorer for scorer, statistic in rows if statistic == "pearson")
-    return counts + Counter(OF_RATERS[name][0] for _, name in rows if OF_RATERS.get(name, ("", ""))[1] == "pearson")
+    return counts + Counter(OF_RATERS[name][0] for scorer, name in rows if scorer == RATERS and name in OF_RATERS)
 
 
 def common_lines(pool: ScoredSet, scores: Mapping[str, FloatArray]) -> list[tuple[ScoredSet, IntArray]]:
@@ -162,14 +202,15 @@ def over_sets_table(pool: ScoredSet, estimates: Sequence[Estimate]) -> Table | N
         Column("Pearson, same lines", {"statistic": "pearson", **SAME_LINES}),
         Column("by chance", {"statistic": "pearson by chance"}, lambda row: f"±{number(row.high)}", spare=True),
         Column("Spearman [low, high]", {"statistic": "spearman", "group": ""}, spare=True),
-        Column("share of the ceiling", {"statistic": "share of the ceiling"}, partial(interval, share=True)),
+        Column(SHARE, {"statistic": SHARE}, partial(interval, share=True)),
+        Column("against the other raters", {"statistic": SAME_OTHERS, "group": ""}, spare=True),
     ]
     same = {
         f" Same lines: the {count(row.n)} that all score." for row in rows if row.group and row.scorer in pool.asked
     }
     caption = (
-        "Mean over data sets of the correlation with human ratings inside each. [low, high]: 95 % intervals, those of "
-        "Spearman and shares from the intervals of the data sets (Zou and Donner 2008). Scorers differ in data sets "
+        "Mean over data sets of the correlation with human ratings inside each. [low, high]: 95 % intervals, that of "
+        "Spearman from the intervals of the data sets (Zou and Donner 2008). Scorers differ in data sets "
         f"and lines, because some lines lack what they read.{''.join(same)} By chance: where 95 % of unrelated "
         "scorers fall. Ceiling: the highest correlation to expect of any scorer."
     )
@@ -196,16 +237,15 @@ def sets_table(pool: ScoredSet, estimates: Sequence[Estimate]) -> Table | None:
 def scorers_chart(
     scored: ScoredSet, estimates: Sequence[Estimate], name: str = "scorers", caption: str = ""
 ) -> Chart | None:
-    """Return the scorers that can judge the lines, the ceiling and one rater; of a pool the means over data sets."""
+    """Return the scorers that can judge the lines and the ceiling; of a pool the means over data sets."""
     own = pick(estimates, dataset=OVER_SETS if scored.members else scored.name, group="")
     rows = pick(own, statistic="pearson", level=scored.level, scorer=scored.scores)
-    limits = {"one rater": "pearson of one rater", "ceiling": "ceiling of pearson"}
     return intervals(
         name,
         sorted((row for row in rows if row.scorer not in scored.outside), key=lambda row: -row.value),
         kinds=scored.kinds,
         bands={row.scorer: row.high for row in pick(own, statistic="pearson by chance")},
-        marks={text: one(own, scorer=RATERS, statistic=statistic) for text, statistic in limits.items()},
+        marks={"ceiling": one(own, scorer=RATERS, statistic=CEILING)},
         apart=[name for name, kind in scored.kinds.items() if name not in scored.asked or kind == "baseline"],
         xlabel=f"Pearson correlation with human ratings{', mean over data sets' if scored.members else ''}",
         caption=f"{caption}Grey: where 95 % of scorers fall that are unrelated to the ratings.",
