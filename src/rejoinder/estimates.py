@@ -145,7 +145,8 @@ STATISTICS = frozenset(
         # comparison of systems, preferences
         *("difference", "win rate", "loss rate", "tie rate"),
         # preference pairs
-        *("difference of accuracy", "accuracy of one rater"),
+        *("difference of accuracy", "length-balanced accuracy"),
+        *("agreement with single votes", "highest agreement with single votes"),
         # means from few ratings
         *("mean rating, ratings only", "difference, ratings only", "power", "effective ratings"),
         *("ratings needed", "ratings needed, ratings only"),
