@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rejoinder.analysis.baselines import each_scorer
-from rejoinder.analysis.ceiling import SAME_OTHERS, SHARE, WORTH, beside_people, raters, raters_table
+from rejoinder.analysis.ceiling import SAME_OTHERS, SHARE, WORTH, compared_with_raters, raters, raters_table
 from rejoinder.analysis.contrasts import contrasts, contrasts_table, rank_groups
 from rejoinder.analysis.disagreements import mistakes
 from rejoinder.analysis.labels import labels, labels_table
@@ -166,7 +166,7 @@ ANALYSES: tuple[tuple[Analysis, TableOf | None], ...] = (
     (pairs_of_lines, None),
     (out_of_domain, None),
     (raters, raters_table),
-    (beside_people, None),
+    (compared_with_raters, None),
     (contrasts, contrasts_table),
     (systems, systems_table),
     (length, length_table),

@@ -1,4 +1,4 @@
-"""How well raters agree, the highest correlation to expect of a scorer, and scorers beside people."""
+"""How well raters agree, the highest correlation to expect of a scorer, and scorers compared with raters."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def raters(scored: ScoredSet) -> list[Estimate]:
     return [*estimates[:2], ceiling, *estimates[2:]]
 
 
-def beside_people(scored: ScoredSet) -> list[Estimate]:
-    """Return what scorers reach of the ceiling and beside people.
+def compared_with_raters(scored: ScoredSet) -> list[Estimate]:
+    """Return what scorers reach of the ceiling, and compared with raters.
 
     Against the same others: like one rater, each scorer meets the mean of the other raters, on the same lines and in
     the same draws. A scorer of fewer lines has a ceiling and one rater of its own lines.

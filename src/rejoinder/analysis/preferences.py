@@ -6,10 +6,6 @@ longer reply and where they prefer the shorter one, decides: it is .5 for a scor
 empty reply that a scorer cannot score is the worse one. A pair that several lines hold, for example because people were
 asked in both orders, is one pair: its lines are averaged.
 
-Single votes v and the choice s of a scorer are -1, 0 (a tie) or 1. Two people agree in (1 + mean v v') / 2 of the
-votes, a scorer agrees with them in (1 + mean s v) / 2, and by the inequality of Cauchy and Schwarz no scorer agrees in
-more than (1 + sqrt(mean v v')) / 2, on average over all votes that might have been given.
-
 Shapes: N lines, P pairs.
 """
 
@@ -44,6 +40,7 @@ from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.noted import noted
 from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.scoring.workers import Count, Workers, scored
+from rejoinder.stats.agreement import Votes, highest_agreement, votes
 from rejoinder.stats.permutation import FLIPS, cluster_means
 from rejoinder.stats.resamples import IntArray, Sampling, number_of
 from rejoinder.text.normalize import visible
@@ -159,13 +156,12 @@ def _choices(
     return choices
 
 
-def _votes(pairs: Sequence[Pair]) -> tuple[FloatArray, FloatArray]:
-    """Return [N] the mean vote of each pair with two votes or more, and the mean product of two of them; else NaN."""
-    votes = [np.array([_SIGNS[vote] for vote in pair.votes]) for pair in pairs]
-    several = [(own.mean(), own.sum(), len(own)) if len(own) > 1 else (NAN, NAN, NAN) for own in votes]
-    mean, total, k = np.array(several).T
-    squares = np.array([(own**2).sum() for own in votes])
-    return mean, (total**2 - squares) / (k * (k - 1))
+def _votes(pairs: Sequence[Pair]) -> Votes:
+    """Return the agreement of the single votes on each pair."""
+    table = np.full((len(pairs), max((len(pair.votes) for pair in pairs), default=0)), NAN)
+    for row, pair in zip(table, pairs, strict=True):
+        row[: len(pair.votes)] = [_SIGNS[vote] for vote in pair.votes]
+    return votes(table)
 
 
 # one data set
@@ -195,14 +191,12 @@ def _measured(
         "votes": sum(len(pair.votes) for pair in pairs),
         **{group: len(np.unique(numbers[lines])) for group, lines in groups.items()},
     }
-    mean_vote, of_two = _votes(pairs)
+    given = _votes(pairs)
     questions = [item for name, own in choices.items() for item in _questions(name, own, preferred, of_longer)]
     balanced = [(place - 1, place) for place, (labels, _) in enumerate(questions) if labels.get("group") == "shorter"]
-    if np.isfinite(of_two).any():
-        questions += [
-            ({"scorer": name, "statistic": WITH_VOTES}, (1 + own * mean_vote) / 2) for name, own in choices.items()
-        ]
-        questions.append(({"scorer": RATERS, "statistic": WITH_VOTES}, (1 + of_two) / 2))
+    if np.isfinite(given.persons).any():
+        agreeing = {name: given.scorer(own) for name, own in choices.items()} | {RATERS: given.persons}
+        questions += [({"scorer": name, "statistic": WITH_VOTES}, values) for name, values in agreeing.items()]
     null = np.array([_null(labels["statistic"]) for labels, _ in questions])
     values, rng = (
         _averaged(np.stack([values for _, values in questions]), numbers),
@@ -235,7 +229,7 @@ def _measured(
 
 def _bound(person: Estimate) -> Estimate:
     """Return the highest agreement with single votes to expect of a scorer, from that of one person."""
-    value, low, high = ((1 + max(2 * end - 1, 0.0) ** 0.5) / 2 for end in (person.value, *person.ends))
+    value, low, high = map(highest_agreement, (person.value, *person.ends))
     return estimate_of(person, statistic=HIGHEST, value=value, low=low, high=high)
 
 
@@ -333,7 +327,7 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
 
 
 def _deciding(rows: Sequence[Estimate]) -> list[Estimate]:
-    """Return the figure to decide by of each scorer: length-balanced accuracy, or accuracy where there is none."""
+    """Return the figure to decide by of each scorer: length-balanced accuracy, else accuracy."""
     balanced = {row.scorer: row for row in pick(rows, statistic=BALANCED) if row.known}
     return [balanced.get(row.scorer, row) for row in pick(rows, **_TOTAL)]
 

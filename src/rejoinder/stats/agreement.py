@@ -283,6 +283,40 @@ def kappas(
     return kappa
 
 
+# votes
+
+
+class Votes(NamedTuple):
+    """Votes of -1, 0 (a tie) or 1 on N pairs; [N], NaN for pairs with fewer than two.
+
+    `mean` is the mean vote; `persons` the share in which two votes agree, and `scorer(choice)` that in which a choice
+    agrees with a vote; a tie on either side is half. Both meet the same votes.
+    """
+
+    mean: FloatArray
+    persons: FloatArray
+
+    def scorer(self, choice: FloatArray) -> FloatArray:
+        """Return [N] how far a `choice` [N] of -1, 0 or 1 agrees with the votes."""
+        return (1 + choice * self.mean) / 2
+
+
+def votes(table: FloatArray) -> Votes:
+    """Return the agreement of the votes of `table` [N, R], NaN for a missing one."""
+    k, total, squares = np.isfinite(table).sum(axis=1), np.nansum(table, axis=1), np.nansum(table**2, axis=1)
+    k = np.where(k > 1, k, np.nan)
+    return Votes(total / k, (1 + (total**2 - squares) / (k * (k - 1))) / 2)
+
+
+def highest_agreement(persons: float) -> float:
+    """Return the highest mean of `Votes.scorer` to expect if two votes agree in the share `persons`.
+
+    With d the mean of all votes that might be given on a pair, the means of s d and of v v' are those of s d and d^2,
+    and by the inequality of Cauchy and Schwarz the first is at most the root of the second.
+    """
+    return (1 + max(2 * persons - 1, 0.0) ** 0.5) / 2
+
+
 # random parts of the raters
 
 

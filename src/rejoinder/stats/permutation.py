@@ -126,9 +126,8 @@ def cluster_means(
 ) -> list[Estimate]:
     """Return the means of R rows of values of the same lines; their `contexts` are the clusters that have a value.
 
-    Then come the means of the two means of rows that are `balanced`, which no line has both of: of a rule that decides
-    by what tells the two rows apart, the one mean is as far above `null` as the other is below. So flips are of values
-    from where these two are then.
+    Then come the means of the means of two rows that are `balanced`, which have no line in common. If the rows differ
+    by d, the flips are of values less `null` + d / 2 in the first and `null` - d / 2 in the second.
 
     p is the share of flips in which the sum of value - `null` is as far from 0 as observed, where each cluster keeps
     its sign or changes it by chance, as if values above and below `null` were equally likely.
