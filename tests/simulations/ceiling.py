@@ -21,8 +21,8 @@ Generator = np.random.Generator
 
 def rated(rng: Generator, truth: FloatArray, k: int, icc: float) -> FloatArray:
     """Ratings [N, k] of these reliable parts, one of which has the reliability `icc`."""
-    noise: FloatArray = rng.normal(size=(len(truth), k))
-    return truth[:, None] * icc**0.5 + noise * (1 - icc) ** 0.5
+    ratings: FloatArray = truth[:, None] * icc**0.5 + rng.normal(size=(len(truth), k)) * (1 - icc) ** 0.5
+    return ratings
 
 
 def correlation(x: FloatArray, y: FloatArray) -> float:

@@ -21,6 +21,8 @@ LEAST_SCORED = 0.95
 _DRAWS = 100  # of the one rater, or of the first half
 _APART = 0.005  # share of their variance by which ratings may differ from the means: rounded, or with repeated ratings
 _NOT_THE_MEAN = "the ratings are not the means of the single ratings, whose ceiling may be another"
+_TIES = "lines whose labels tie are left out, and without them people agree too well"
+_TIES = "lines whose labels tie are left out, and without them people agree too well"
 _NO_AGREEMENT = "raters show no significant agreement, so no ceiling can be computed"
 
 
@@ -30,7 +32,7 @@ def raters(scored: ScoredSet) -> list[Estimate]:
         return []
     rows = singly_rated(scored)
     ceiling = ceiling_on(scored, rows)
-    if not len(rows) or scored.reliability(rows).reason:
+    if scored.rated.ties or not len(rows) or scored.reliability(rows).reason:
         return [ceiling]
     one_way = scored.reliability(rows, named=False)
     estimates = [
@@ -53,7 +55,8 @@ def compared_with_raters(scored: ScoredSet) -> list[Estimate]:
     Against the same others: like one rater, each scorer meets the mean of the other raters, on the same lines and in
     the same draws. A scorer of fewer lines has a ceiling and one rater of its own lines.
     """
-    if scored.rated.pooled or not len(rows := singly_rated(scored)) or scored.reliability(rows).reason:
+    rows = singly_rated(scored)
+    if scored.rated.pooled or scored.rated.ties or not len(rows) or scored.reliability(rows).reason:
         return []
     parts = _one_left_out(scored, rows, scored.sampling.generator(scored.name, "ceiling"))
     estimates, about = list[Estimate](), {"seed": scored.sampling.seed}
@@ -87,7 +90,8 @@ def _one_left_out(scored: ScoredSet, rows: IntArray, rng: np.random.Generator) -
 
 def ceiling_on(scored: ScoredSet, rows: IntArray, scorer: str = RATERS) -> Estimate:
     """Return the ceiling on some lines with single ratings, or why there is none."""
-    reason = scored.reliability(rows).reason if len(rows) else "the data has no single ratings, only means"
+    reason = _TIES if scored.rated.ties else "" if len(rows) else "the data has no single ratings, only means"
+    reason = reason or scored.reliability(rows).reason
     if not reason:
         single, ratings = scored.rated.single_ratings[rows], scored.rated.ratings[rows]
         reason = _NOT_THE_MEAN if _differ(ratings, np.nanmean(single, axis=1)) else ""

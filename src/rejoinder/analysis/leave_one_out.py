@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from rejoinder.analysis.ceiling import LEAST_SCORED, SHARE, ceiling_on, ratio_of, singly_rated
-from rejoinder.analysis.pooled import OVER_SETS
 from rejoinder.analysis.scored import ScoredSet
+from rejoinder.analysis.standings import OVER_SETS
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate, estimate_of, pick
 from rejoinder.example import OVERALL, Example

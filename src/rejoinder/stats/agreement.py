@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import sqrt
+from math import sqrt
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -314,7 +316,7 @@ def highest_agreement(persons: float) -> float:
     With d the mean of all votes that might be given on a pair, the means of s d and of v v' are those of s d and d^2,
     and by the inequality of Cauchy and Schwarz the first is at most the root of the second.
     """
-    return (1 + max(2 * persons - 1, 0.0) ** 0.5) / 2
+    return (1 + sqrt(max(2 * persons - 1, 0.0))) / 2
 
 
 # random parts of the raters
