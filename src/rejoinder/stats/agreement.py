@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import sqrt
-from math import sqrt
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
