@@ -137,7 +137,7 @@ STATISTICS = frozenset(
         # ratings
         *("alpha interval", "alpha ordinal", "alpha nominal", "ICC(3,1)", "kappa linear", "kappa quadratic"),
         *("spread of ratings", "share of ratings", "competence", "seconds", "raters left out", "raters beaten"),
-        *("advantage", "advantage of the rater"),
+        *("distance to the others", "advantage", "advantage of the rater"),
         # labels
         *("true pass", "false pass", "true fail", "false fail", "no verdict", "accuracy", "TPR", "TNR", "AUC"),
         # comparison of systems, preferences
