@@ -199,7 +199,7 @@ def suspects(raters: Raters, sampling: Sampling) -> list[Estimate]:
     """Return the distance of each named rater to the others; a verdict "above" makes the rater a suspect.
 
     A suspect disagrees with the others of the same lines more than chance explains: careless, or strict, or right where
-    the others are wrong. So nobody is left out for it. Raters with fewer than ten lines of three ratings have none.
+    the others are wrong. So no suspect is left out. Raters with fewer than ten lines of three ratings have none.
     """
     if not raters.named:
         return []
@@ -207,14 +207,8 @@ def suspects(raters: Raters, sampling: Sampling) -> list[Estimate]:
     tested = distances(raters.ratings, raters.raters, rng, least=FEWEST_SHARED)
     labels: dict[str, Any] = {"dataset": raters.rated.name, "scorer": RATERS, "statistic": DISTANCE}
     labels |= {"seed": sampling.seed, "method": "permutation test inside lines; Benjamini and Hochberg"}
-    p = tested.p.tolist()
-    columns = (
-        tested.raters.tolist(),
-        tested.lines.tolist(),
-        tested.values.tolist(),
-        p,
-        adjusted(p, "benjamini-hochberg"),
-    )
+    columns = [column.tolist() for column in tested]
+    columns.append(adjusted(columns[-1], "benjamini-hochberg"))
     return [
         Estimate(**labels, rater=raters.names[rater], n=n, value=value, p=p, p_adjusted=p_adjusted,
                  verdict=Verdict.ABOVE if p_adjusted <= FALSE_SUSPECTS else Verdict.INCONCLUSIVE)

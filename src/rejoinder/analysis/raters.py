@@ -234,7 +234,7 @@ def missed_checks(raters: Raters, attention: Mapping[str, Attention]) -> dict[st
 
 
 def below_kappa(raters: Raters, least: float | None, weighting: Weighting = "quadratic") -> dict[str, str]:
-    """Return the raters whose kappa with all others is below `least`, each with the reason; nobody for None.
+    """Return the raters whose kappa with all others is below `least`, each with the reason; none without `least`.
 
     The rule leaves out honest raters wherever people disagree, so it is off by default. It spares raters with fewer
     than ten pairs of ratings, and those who share lines with one other rater only: either may err.

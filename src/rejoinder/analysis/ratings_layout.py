@@ -126,8 +126,8 @@ def _sections(
     ]
     caption = (
         "Each rater with all others, over the lines they share; Spearman: with the mean of the other ratings. "
-        "Distance: mean squared distance to that mean; p by permutation inside lines, adjusted by Benjamini and Hochberg. Up to "
-        f"{FALSE_SUSPECTS} a rater is a suspect, whose ratings count."
+        "Distance: mean squared distance to that mean; p by permutation inside lines, adjusted by Benjamini and "
+        f"Hochberg. Up to {FALSE_SUSPECTS} a rater is a suspect, whose ratings count."
     )
     raters = [row for row in pick(rows, versus="", scorer="raters") if row.rater]
     name = partial(_name, data=data, suspects=_suspects(raters))

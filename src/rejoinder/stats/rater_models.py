@@ -17,7 +17,7 @@ STRATEGY = 10.0  # prior of each label in the strategy of a spammer
 KNOWING = 0.5  # prior of knowing, and of spamming
 _ENOUGH = 1e-9  # gain in log-likelihood per rating below which Dawid and Skene's model has converged
 _TINY = 1e-10
-_FEWEST_OF_LINE = 3  # two ratings of a line are equally far from each other, whoever gave which
+_FEWEST_OF_LINE = 3  # two ratings of a line are equally far from each other
 
 
 class Labelled(NamedTuple):
@@ -148,11 +148,11 @@ class Distances(NamedTuple):
 def distances(
     ratings: FloatArray, raters: IntArray, rng: np.random.Generator, *, least: int, shuffles: int = 2000
 ) -> Distances:
-    """Return how far each rater with `least` lines is from the others, with p by permutation.
+    """Return the distance of each rater with `least` lines to the others, with p by permutation.
 
-    If no rater were better than another, the ratings [N, R] of a line (NaN for none) could be those of any of its
-    `raters` [N, R]. So p is the share of shuffles inside lines in which the rater is as far away as observed, the
-    observed arrangement counted in. Only lines with three ratings or more can tell.
+    If no rater were better than another, each of the `ratings` [N, R] of a line (NaN for none) could be that of any of
+    its `raters` [N, R]. So p is the share of shuffles inside lines in which the rater is as far away as observed, the
+    observed arrangement counted in. Lines with two ratings are left out.
 
     Source: Good (2005), Permutation, Parametric and Bootstrap Tests of Hypotheses, section 3.7; Phipson and Smyth
     (2010) for counting the observed arrangement.
