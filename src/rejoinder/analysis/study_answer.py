@@ -11,7 +11,7 @@ from rejoinder.analysis.disagreements import BAD_AS_GOOD, GOOD_AS_BAD
 from rejoinder.analysis.pooled import OVER_SETS, SAME_LINES, sets_of
 from rejoinder.analysis.scored import ScoredSet
 from rejoinder.data.rated import FEWEST_EQUAL, equal_scores
-from rejoinder.estimates import Estimate, one, pick
+from rejoinder.estimates import Estimate, Verdict, one, pick
 from rejoinder.report.results import About
 from rejoinder.report.written import sentences
 from rejoinder.scorer import OUT_OF_DOMAIN
@@ -28,12 +28,14 @@ def correlations(scored: ScoredSet, estimates: Sequence[Estimate], scorers: Sequ
 
 
 def ranked(scored: ScoredSet, estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Return the Pearson correlations that a headline may name, best first.
+    """Return the Pearson correlations that a headline may name, those that agree first, then by value.
 
-    Scorers that were asked for and can judge the lines; baselines only if there is no other.
+    Scorers that were asked for and can judge the lines; baselines only if there is no other. A higher correlation may
+    be inconclusive where a lower one agrees, if it depends more on few systems.
     """
     rows = [row for row in correlations(scored, estimates, scored.asked) if row.known]
-    rows = sorted((row for row in rows if row.scorer not in scored.outside), key=lambda row: -row.value)
+    rows = [row for row in rows if row.scorer not in scored.outside]
+    rows.sort(key=lambda row: (row.verdict != Verdict.ABOVE, -row.value))
     return [row for row in rows if scored.kinds[row.scorer] != "baseline"] or rows
 
 

@@ -88,6 +88,12 @@ class RatedSet:
         return np.unique(self.systems[self.systems != NO_SYSTEM])
 
     @property
+    def exact_contexts(self) -> IntArray:
+        """[N] number of the line's context; only equal contexts of one cluster have the same number."""
+        lines = zip(self.contexts.tolist(), self.examples, strict=True)
+        return numbered([(str(cluster), *example.context) for cluster, example in lines])
+
+    @property
     def copies(self) -> BoolArray:
         """[N] whether a response equals a reference."""
         return np.array([example.copies_reference for example in self.examples], dtype=bool)
