@@ -16,7 +16,6 @@ import rejoinder
 from count_modules import modules_passed
 from rated_lines import SCALE, given, lines, noisy, plain_lines, ratings_of
 from rejoinder.analysis.analyses import WITHOUT_COPIES
-from rejoinder.analysis.length import FAR, NEAR
 from rejoinder.analysis.verdicts import MOST_NEEDED, beyond_chance, needed
 from rejoinder.analysis.within import SYSTEM_MEAN, SYSTEMS
 from rejoinder.errors import DataError, NothingScored, RejoinderError, UsageError
@@ -274,17 +273,26 @@ def test_the_forecast_holds_and_is_capped() -> None:
 # length, pairs
 
 
-def test_length_is_split_at_six_words() -> None:
-    examples = [replace(one, response=" ".join(["w"] * (4 + place % 12))) for place, one in enumerate(lines())]
-    results = study(examples)
-    means = {row.group: row for row in results.pick(scorer="raters", by="length")}
-    gap = np.array([place % 12 for place in range(60)])
-    ratings = ratings_of(examples)
-    assert means[NEAR].value == pytest.approx(ratings[gap <= 6].mean()) and means[NEAR].n == (gap <= 6).sum()
-    effect = results.one(scorer="raters", statistic="length effect")
-    assert effect.value == pytest.approx(means[NEAR].value - means[FAR].value)
-    assert effect.p == pytest.approx(stats.mannwhitneyu(ratings[gap <= 6], ratings[gap > 6]).pvalue)
-    assert not study([replace(one, references=()) for one in examples]).pick(statistic="length effect")
+def test_length_bias_is_what_the_ratings_do_not_explain() -> None:
+    """A scorer that follows ratings that follow length has no bias; one that adds length to them has."""
+    size, rng = 240, np.random.default_rng(0)
+    words = np.tile(np.arange(1.0, 13.0), 20)
+    ratings = ratings_of(lines(size))
+    examples = [
+        replace(line, response=" ".join(["w"] * int(n)), ratings=(Rating(float(rating)),))
+        for line, n, rating in zip(lines(size), words, ratings, strict=True)
+    ]
+    fair, long = ratings + rng.normal(size=size), ratings + 0.3 * words + rng.normal(size=size)
+    results = study(examples, {"fair": given(fair.tolist()), "long": given(long.tolist())}, resamples=200)
+    effect = results.one(scorer="long", statistic="length effect")
+    assert effect.value == pytest.approx(np.corrcoef(long, words)[0, 1]) and effect.low < effect.value < effect.high
+    residuals = [values - np.polyval(np.polyfit(ratings, values, 1), ratings) for values in (fair, words)]
+    biases = {row.scorer: row for row in results.pick(statistic="partial correlation given the rating")}
+    assert biases["fair"].value == pytest.approx(np.corrcoef(residuals[0], residuals[1])[0, 1])
+    assert (biases["fair"].verdict, biases["long"].verdict) == ("inconclusive", "above")
+    assert "length" not in biases and results.one(scorer="raters", statistic="length effect").known
+    alike = [replace(line, response="all the same") for line in examples]
+    assert not study(alike, {"fair": given(fair.tolist())}).pick(statistic="length effect")
 
 
 def test_pair_accuracy_stops_at_two_thousand_lines() -> None:
@@ -325,7 +333,7 @@ def test_one_or_two_lines_have_no_correlation(n: int) -> None:
 def test_one_context_has_no_interval() -> None:
     one_context = [replace(one, context=("hi",)) for one in lines()]
     row = study(one_context).one(scorer="length", statistic="pearson", level="turn")
-    assert row.known and not row.has_interval and "only one context" in row.reason
+    assert row.known and not row.has_interval and "1 context, 4 are needed" in row.reason
     assert row.verdict == Verdict.INCONCLUSIVE
 
 

@@ -22,15 +22,17 @@ from rejoinder.analysis.within import ceiling_within_systems, system_mean, syste
 from rejoinder.data.rated import NO_SYSTEM
 from rejoinder.estimates import NAN, Estimate
 from rejoinder.report.tables import Column, Table, pivot
-from rejoinder.report.written import count, interval
+from rejoinder.report.written import count, interval, pluralize
 from rejoinder.stats.correlation import CORRELATIONS, chance_band, columns, pearson
-from rejoinder.stats.ranking import pair_accuracy
-from rejoinder.stats.resamples import FloatArray, IntArray, renumbered
+from rejoinder.stats.ranking import pair_accuracy, pair_accuracy_by_chance
+from rejoinder.stats.resamples import FEWEST_CLUSTERS, FloatArray, IntArray, renumbered
+from rejoinder.stats.splits import fold_groups
 
 FEWEST_SYSTEMS = 10
 """For an interval over systems."""
 MOST_PAIRED = 2000
 """Lines; all pairs of more take too long."""
+TIE_FOLDS = 5
 WITHOUT_COPIES = {"by": "lines", "group": "without reference copies"}
 _FEW_SYSTEMS = {
     1: "one system: there is nothing to correlate; needs three or more",
@@ -127,13 +129,23 @@ def by_chance(scored: ScoredSet) -> list[Estimate]:
 
 
 def pairs_of_lines(scored: ScoredSet) -> list[Estimate]:
-    """Return the share of pairs of lines that a scorer orders as the ratings do, ties calibrated."""
-    none = Estimate(reason=f"not computed for more than {MOST_PAIRED:,} lines")
-    method = "ties calibrated on these lines"
+    """Return the share of pairs of lines that a scorer orders as the ratings do, and what that is without knowledge."""
+    rated = scored.rated
+    number, rng = min(TIE_FOLDS, rated.clusters), scored.sampling.generator(scored.name, "tie folds")
+    folds = fold_groups(rated.contexts, number, rng)
     estimates = []
     for scorer, rows, values, ratings in each_scorer(scored):
-        accuracy = pair_accuracy(values, ratings) if len(rows) <= MOST_PAIRED else none
+        contexts = len(np.unique(rated.contexts[rows]))
+        accuracy, chance = Estimate(reason=f"not computed for more than {MOST_PAIRED:,} lines"), Estimate()
+        if contexts < FEWEST_CLUSTERS:
+            accuracy = Estimate(reason=f"{pluralize(contexts, 'context')}, {FEWEST_CLUSTERS} are needed")
+        elif len(rows) <= MOST_PAIRED:
+            accuracy = pair_accuracy(values, ratings, folds[rows])
+            chance = pair_accuracy_by_chance(ratings)
+        method = f"ties calibrated on other contexts, in {number} folds"
         estimates.append(scored.row(scorer, rows, "pair accuracy", accuracy, method=method))
+        if accuracy.known:
+            estimates.append(scored.row(scorer, rows, "pair accuracy by chance", chance))
     return estimates
 
 
@@ -171,13 +183,15 @@ def scorers_table(estimates: list[Estimate]) -> Table | None:
             column("Spearman [low, high]", "spearman"),
             Column("without copies", copies, spare=True),
             column("pairs", "pair accuracy", spare=True),
+            column("pairs by chance", "pair accuracy by chance", spare=True),
             column("group", "rank group", lambda row: f"{row.value:.0f}", spare=True),
         ],
         title="Scorers",
         caption="Agreement with human ratings line by line. [low, high]: 95 % interval from resampled contexts. By "
         "chance: where 95 % of scorers fall that are unrelated to the ratings. Without copies: over responses that "
-        "equal no reference. Pairs: share of pairs of responses in the order of the ratings, ties calibrated. Group: a "
-        "new one begins where all above are significantly ahead of all below, by Pearson and by Spearman.",
+        "equal no reference. Pairs: share of pairs of responses in the order of the ratings, ties calibrated on other "
+        "contexts; by chance: what the better one of a constant and a random order has. Group: a new one begins where "
+        "all above are significantly ahead of all below, by Pearson and by Spearman.",
     )
 
 

@@ -334,6 +334,13 @@ def _defined(values: FloatArray, n: FloatArray) -> FloatArray:
     return _snapped(np.where((n >= FEWEST) & np.isfinite(values), values, nan))
 
 
+def partial_correlation(xy: FloatArray, xz: FloatArray, yz: FloatArray) -> FloatArray:
+    """Return [B] the correlation of x and y given z from their three correlations [B]; NaN where z leaves nothing."""
+    left = (1 - xz**2) * (1 - yz**2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _snapped(np.where(left > ROUNDING, (xy - xz * yz) / np.sqrt(left), nan))
+
+
 # over systems
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from rejoinder.estimates import NAN, Estimate
 from rejoinder.stats.correlation import ROUNDING
 from rejoinder.stats.resamples import (
+    FEWEST_CLUSTERS,
     BoolArray,
     FloatArray,
     IntArray,
@@ -28,7 +29,6 @@ from rejoinder.stats.resamples import (
     percentile_interval,
 )
 
-FEWEST_CLUSTERS = 3  # that a test needs; with two, half of all flips are as extreme
 FLIPS = 1000
 _SWAP_BLOCK = 2**21  # numbers in one working array
 _FLIP_BLOCK = 2**22

@@ -32,6 +32,8 @@ Counts = NDArray[np.uint16]
 
 MOST_RESAMPLES = 100_000
 MOST_DRAWS = 2**30  # two bytes each
+FEWEST_CLUSTERS = 4
+"""Clusters that an interval or a test needs; with three, an interval over resamples holds the truth in 85 %."""
 BLOCK = 2**20  # numbers in one working array (8 MiB)
 
 
@@ -44,7 +46,7 @@ PURPOSES: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("agreement", "choices", "comparison", "trial", "assignment"), ()),
     **_numbered(1, "ceiling", "contrasts", "length", "systems", "systems drawn", "pool", "leave one out"),
     **_numbered(9, "attack", "audited lines", "geometry", "reliability", "bias", "fit"),
-    **_numbered(16, "re-ranking", "next lines", "quality"),
+    **_numbered(16, "re-ranking", "next lines", "quality", "tie folds"),
     **_numbered(25, "raters", "halves of raters", "models of raters", "stand-in", "raters by chance"),
     **_numbered(0, "paper", "paper, swaps", "paper, kept at random", "paper, growing shares"),
     **_numbered(4, "paper, lines quoted", "paper, dialogue quoted", "paper, lines attacked"),
@@ -211,7 +213,7 @@ def percentile_interval(draws: FloatArray, clusters: int, unit: str = "context")
     """Return the first of `draws` [1 + B] with its 95 % expanded percentile interval.
 
     Resamples without a value (NaN) are left out, and `method` counts them. There is no interval, but a reason, without
-    resamples, with fewer than two `clusters` behind the statistic, and if over half of the resamples have no value.
+    resamples, with too few `clusters` behind the statistic, and if over half of the resamples have no value.
     """
     value, drawn = float(draws[0]), draws[1:]
     known = drawn[np.isfinite(drawn)]
@@ -219,8 +221,9 @@ def percentile_interval(draws: FloatArray, clusters: int, unit: str = "context")
     reason = ""
     if not len(drawn):
         reason = "no interval: no resamples were asked for"
-    elif clusters < 2:
-        reason = f"no interval: there is only one {unit}, and {unit}s are what is resampled"
+    elif clusters < FEWEST_CLUSTERS:
+        units = unit if clusters == 1 else f"{unit}s"
+        reason = f"no interval: {clusters} {units}, {FEWEST_CLUSTERS} are needed"
     elif 2 * missing > len(drawn):
         reason = f"no interval: {missing} of {len(drawn)} resamples have no correlation"
     if reason:
@@ -246,14 +249,14 @@ def tail_of(inflation: float, freedom: float) -> float:
 
 
 def two_sided(draws: FloatArray, clusters: int) -> float:
-    """Return the p that matches `percentile_interval` (.05 if that ends at zero); NaN without values or clusters.
+    """Return the p that matches `percentile_interval` (.05 if that ends at zero); NaN with too few clusters.
 
     It is the share of resamples in `draws` [1 + B] beyond zero, one counted in advance, expanded as the interval is.
     """
     from scipy.special import ndtri, stdtr
 
     known = draws[1:][np.isfinite(draws[1:])]
-    if not len(known) or clusters < 2:
+    if not len(known) or clusters < FEWEST_CLUSTERS:
         return NAN
     beyond = min((known <= 0).sum(), (known >= 0).sum())
     share = min(0.5, (1 + int(beyond)) / (len(known) + 1))
