@@ -16,7 +16,7 @@ import rejoinder
 from count_modules import modules_passed
 from rated_lines import SCALE, given, lines, noisy, plain_lines, ratings_of
 from rejoinder.analysis.analyses import WITHOUT_COPIES
-from rejoinder.analysis.verdicts import MOST_NEEDED, beyond_chance, needed
+from rejoinder.analysis.verdicts import beyond_chance
 from rejoinder.analysis.within import SYSTEM_MEAN, SYSTEMS
 from rejoinder.errors import DataError, NothingScored, RejoinderError, UsageError
 from rejoinder.estimates import Estimate, Verdict, pick
@@ -58,7 +58,6 @@ def test_correlations_of_real_ratings_are_those_of_scipy(shared: Path, name: str
     ):
         row = results.one(scorer="length", level="turn", statistic=statistic)
         assert row.value == pytest.approx(expected.statistic, abs=1e-9) and row.n == len(examples)
-        assert statistic == "pearson" or row.p == pytest.approx(expected.pvalue, rel=1e-6)
     chance = results.one(scorer="length", statistic="pearson by chance")
     assert chance.p == results.one(scorer="length", level="turn", statistic="pearson").p, "that of the verdict"
 
@@ -256,18 +255,21 @@ def test_scorers_asked_for_and_others_are_two_families() -> None:
     assert (alone.p, alone.verdict) == (0.2, Verdict.INCONCLUSIVE)
 
 
-def test_the_forecast_holds_and_is_capped() -> None:
-    """With as many lines as forecast, a correlation as high as supposed is significant about four times in five."""
-    row = Estimate(n=100, value=0.1, low=-0.1, high=0.3)
-    count = needed(row, 1.96 / 10, 1)
-    assert count is not None and 700 < count < 900
-    rng = np.random.default_rng(0)
-    x, noise = rng.normal(size=(2, 1000, count))
-    y = 0.1 * x + math.sqrt(0.99) * noise
-    r = [np.corrcoef(*pair)[0, 1] for pair in zip(x, y, strict=True)]
-    assert 0.76 < np.mean(np.array(r) > 1.96 / math.sqrt(count)) < 0.84
-    assert needed(replace(row, value=1e-4), 0.196, 1) is None and MOST_NEEDED == 1_000_000
-    assert needed(replace(row, value=-0.1), 0.196, 1) is None and needed(row, math.nan, 1) is None
+def test_only_a_single_scorer_whose_interval_excludes_0_has_a_forecast() -> None:
+    """The best of several seems better than it is, and more lines of few systems may not be enough."""
+    examples = plain_lines(120)
+    band = Estimate(low=-0.12, high=0.12)
+    open_row = Estimate(scorer="a", value=0.11, low=0.01, high=0.21, n=120, contexts=120)
+    (scored,), _ = scored_sets(examples, {"a": np.zeros(120), "b": np.zeros(120)}, asked=("a", "b"))
+    (alone,) = beyond_chance([open_row], {"a": band}, scored)
+    assert alone.verdict == Verdict.INCONCLUSIVE and alone.needed is not None and alone.needed > 120
+    assert alone.p == pytest.approx(math.erfc(stats.norm.ppf(0.975) * 0.11 / 0.12 / math.sqrt(2)))
+    assert beyond_chance([replace(open_row, low=-0.01)], {"a": band}, scored)[0].needed is None
+    several = beyond_chance([open_row, replace(open_row, scorer="b")], dict.fromkeys("ab", band), scored)
+    assert [row.needed for row in several] == [None, None]
+    of_systems = [replace(example, system="xy"[place % 2]) for place, example in enumerate(examples)]
+    (scored,), _ = scored_sets(of_systems, {"a": np.zeros(120)}, asked=("a",))
+    assert beyond_chance([open_row], {"a": band}, scored)[0].needed is None
 
 
 # length, pairs

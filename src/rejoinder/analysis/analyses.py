@@ -11,18 +11,19 @@ import numpy as np
 
 from rejoinder.analysis.baselines import each_scorer
 from rejoinder.analysis.ceiling import raters, raters_table, shares_of_ceiling
-from rejoinder.analysis.contrasts import contrasts, contrasts_table, rank_groups
+from rejoinder.analysis.contrasts import contrasts, contrasts_table
 from rejoinder.analysis.disagreements import mistakes
 from rejoinder.analysis.labels import labels, labels_table
 from rejoinder.analysis.length import length, length_table
 from rejoinder.analysis.scored import RATERS, Analysis, Derived, ScoredSet
+from rejoinder.analysis.standings import SAME_LINES, best_first, standing
 from rejoinder.analysis.systems import systems, systems_table
 from rejoinder.analysis.verdicts import agreement_word, verdicts
 from rejoinder.analysis.within import ceiling_within_systems, system_mean, systems_of_scorers_table, within
 from rejoinder.data.rated import NO_SYSTEM
-from rejoinder.estimates import NAN, Estimate
+from rejoinder.estimates import NAN, Estimate, pick
 from rejoinder.report.tables import Column, Table, pivot
-from rejoinder.report.written import count, interval, pluralize
+from rejoinder.report.written import interval, lines_scored, pluralize
 from rejoinder.stats.correlation import CORRELATIONS, chance_band, columns, pearson
 from rejoinder.stats.ranking import pair_accuracy, pair_accuracy_by_chance
 from rejoinder.stats.resamples import FEWEST_CLUSTERS, FloatArray, IntArray, renumbered
@@ -85,8 +86,11 @@ def _over_systems(scored: ScoredSet, scorer: str, rows: IntArray) -> list[Estima
 def _correlation(
     scored: ScoredSet, scorer: str, rows: IntArray, result: Estimate, draws: FloatArray, **more: Any
 ) -> Estimate:
-    """Return a correlation with its interval; or the reason for none, and why lines are unscored if any are."""
-    about = {"value": result.value, "p": result.p, **more}
+    """Return a correlation with its interval; or the reason for none, and why lines are unscored if any are.
+
+    Over lines it has no p yet, because the one of the correlation takes lines as independent.
+    """
+    about = {"value": result.value, "p": result.p if more.get("level") == "system" else NAN, **more}
     if result.known:
         return scored.estimate(draws, scorer, rows, more["statistic"], **about)
     estimate, why = scored.row(scorer, rows, **about), scored.unscored.get(scorer)
@@ -171,13 +175,17 @@ def scorers_table(estimates: list[Estimate]) -> Table | None:
         return Column(title, {"statistic": statistic, "level": level, "group": "", "versus": ""}, write, spare)
 
     copies = {"statistic": "pearson", "level": level, **WITHOUT_COPIES}
+    same = {"statistic": "pearson", "level": level, **SAME_LINES}
+    order = best_first(estimates, level=level)
+    rows = [row for name in order for row in pick(estimates, scorer=name)]
     return pivot(
-        estimates,
+        rows + [row for row in estimates if row.scorer not in order],
         "scorer",
         [
             column("Pearson [low, high]", "pearson"),
             column("agreement", "pearson", agreement_word),
-            column("n", "pearson", lambda row: count(row.n), spare=True),
+            column("n", "pearson", lines_scored, spare=True),
+            Column("same lines", same, spare=True),
             column("by chance", "pearson by chance", lambda row: f"±{row.high:.2f}"),
             column("share of the ceiling", "share of the ceiling", partial(interval, share=True)),
             column("Spearman [low, high]", "spearman"),
@@ -187,11 +195,14 @@ def scorers_table(estimates: list[Estimate]) -> Table | None:
             column("group", "rank group", lambda row: f"{row.value:.0f}", spare=True),
         ],
         title="Scorers",
+        in_order=True,
         caption="Agreement with human ratings line by line. [low, high]: 95 % interval from resampled contexts. By "
-        "chance: where 95 % of scorers fall that are unrelated to the ratings. Without copies: over responses that "
-        "equal no reference. Pairs: share of pairs of responses in the order of the ratings, ties calibrated on other "
-        "contexts; by chance: what the better one of a constant and a random order has. Group: a new one begins where "
-        "all above are significantly ahead of all below, by Pearson and by Spearman.",
+        "chance: where 95 % of scorers fall that are unrelated to the ratings. Same lines: over those that all ranked "
+        "scorers score, which decides the order; a scorer of less than 95 % of the lines is not ranked. Without "
+        "copies: over responses that equal no reference. Pairs: share of pairs of responses in the order of the "
+        "ratings, ties calibrated on other contexts; by chance: what the better one of a constant and a random order "
+        "has. Group: a new one begins where all above are significantly ahead of all below, by Pearson and by "
+        "Spearman.",
     )
 
 
@@ -208,6 +219,7 @@ ANALYSES: tuple[tuple[Analysis, TableOf | None], ...] = (
     (out_of_domain, None),
     (raters, raters_table),
     (system_mean, None),
+    (standing, None),
     (contrasts, contrasts_table),
     (systems, systems_table),
     (length, length_table),
@@ -215,7 +227,7 @@ ANALYSES: tuple[tuple[Analysis, TableOf | None], ...] = (
     (mistakes, None),
 )
 """The analyses of a data set, each with its table. To add one, write a function and its table, and one line here."""
-DERIVED: tuple[Derived, ...] = (verdicts, shares_of_ceiling, ceiling_within_systems, rank_groups)
+DERIVED: tuple[Derived, ...] = (verdicts, shares_of_ceiling, ceiling_within_systems)
 
 
 def analyse(scored: ScoredSet, analyses: Iterable[tuple[Analysis, TableOf | None]] = ANALYSES) -> list[Estimate]:

@@ -1,4 +1,4 @@
-"""Which correlations are beyond chance, and how many lines would confirm them."""
+"""Which correlations are beyond chance."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from rejoinder.analysis.scored import ScoredSet
 from rejoinder.analysis.within import SYSTEMS
 from rejoinder.estimates import LEVEL, Estimate, decide, pick
 from rejoinder.report.written import DASH
+from rejoinder.stats.splits import most_needed
 
-MOST_NEEDED = 1_000_000
-"""Lines; a forecast of more only means that there is almost no correlation."""
 _EDGE = float(ndtri(1 - LEVEL / 2))  # standard deviations to the edge of a chance band
-_POWER = float(ndtri(0.8))
 
 
 def verdicts(estimates: list[Estimate], scored: ScoredSet) -> list[Estimate]:
@@ -31,10 +29,11 @@ def verdicts(estimates: list[Estimate], scored: ScoredSet) -> list[Estimate]:
 
 
 def beyond_chance(rows: Sequence[Estimate], bands: Mapping[str, Estimate], scored: ScoredSet) -> list[Estimate]:
-    """Return Pearson correlations with p, verdicts and, if inconclusive, how many lines would confirm them.
+    """Return Pearson correlations with p and verdicts; of a single scorer with a forecast if it is inconclusive.
 
-    The scorers that were asked for and the others are two families. `bands` are by scorer the estimates with the p, or
-    without one an interval as wide as the band of chance, from which p follows by the normal distribution.
+    The scorers that were asked for and the others are two families. The best of several has no forecast, because its
+    value is too high. `bands` are by scorer the estimates with the p, or without one an interval as wide as the band
+    of chance, from which p follows by the normal distribution.
     """
     decided: list[Estimate] = []
     for asked in (True, False):
@@ -46,23 +45,11 @@ def beyond_chance(rows: Sequence[Estimate], bands: Mapping[str, Estimate], score
             for row, band, width in zip(family, own, widths, strict=True)
         ]
         family = [replace(row, p=value) for row, value in zip(family, p, strict=True)]
-        tried = sum(row.known and row.scorer not in scored.outside for row in family)
-        for row, band in zip(decide(family, outside=scored.outside), widths, strict=True):
-            decided.append(replace(row, needed=needed(row, band, tried) if row.verdict == "inconclusive" else None))
+        known = [row.scorer for row in family if row.known and row.scorer not in scored.outside]
+        alone = len(known) == 1 and len(scored.rated.named_systems) < 2  # more lines of few systems may not be enough
+        rows_decided = decide(family, outside=scored.outside)
+        decided += [replace(row, needed=most_needed(row)) if alone else row for row in rows_decided]
     return decided
-
-
-def needed(row: Estimate, band: float, tried: int) -> int | None:
-    """Return about how many lines would confirm a correlation as high as this one with probability 0.8.
-
-    It has a chance band of this half width, and is the best of `tried` scorers. None if it is not positive or has no
-    band, if that number of lines exists already, and above a million.
-    """
-    if not row.value > 0 or math.isnan(band) or not tried:
-        return None
-    beyond = float(ndtri(1 - LEVEL / 2 / tried)) + _POWER
-    lines = math.ceil(min(row.n * (beyond / _EDGE * band / row.value) ** 2, 2 * MOST_NEEDED))
-    return lines if row.n < lines <= MOST_NEEDED else None
 
 
 def agreement_word(row: Estimate) -> str:

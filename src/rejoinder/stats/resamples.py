@@ -248,6 +248,29 @@ def tail_of(inflation: float, freedom: float) -> float:
     return float(ndtr(-np.sqrt(inflation) * stdtrit(freedom, (1 + CONFIDENCE) / 2)))
 
 
+def interval_of_highest(draws: FloatArray, clusters: int) -> Estimate:
+    """Return the highest of K values with a 95 % interval that allows for the choice, from `draws` [K, 1 + B].
+
+    With 95 % probability all K intervals of this kind hold their truths, hence also that of the highest value. Their
+    half widths are the 95 % quantile of the largest |draw - value| / spread, times the spread of each.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    best = int(np.argmax(draws[:, 0]))
+    plain = percentile_interval(draws[best], clusters)
+    if not plain.has_interval:
+        return plain
+    apart = draws[:, 1:] - draws[:, :1]
+    known = np.isfinite(apart)
+    apart = np.abs(np.where(known, apart, 0.0))
+    spreads = np.sqrt((apart**2).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
+    largest = (apart / np.where(spreads > 0, spreads, np.inf)[:, None]).max(axis=0)
+    few = np.sqrt(clusters / (clusters - 1)) * stdtrit(clusters - 1, (1 + CONFIDENCE) / 2) / ndtri((1 + CONFIDENCE) / 2)
+    half = float(np.quantile(largest, CONFIDENCE) * spreads[best] * few)
+    method = f"the highest of {len(draws)}: simultaneous 95% interval, {draws.shape[1] - 1} resamples of contexts"
+    return Estimate(value=plain.value, low=plain.value - half, high=plain.value + half, method=method)
+
+
 def two_sided(draws: FloatArray, clusters: int) -> float:
     """Return the p that matches `percentile_interval` (.05 if that ends at zero); NaN with too few clusters.
 
@@ -278,3 +301,16 @@ def mean_of_independent(figures: Sequence[Estimate], counts: Sequence[int] | Non
     mean = float(np.average(values, weights=weights))
     below, above = (np.sqrt(np.square(weights * (values - end)).sum()) / weights.sum() for end in (lows, highs))
     return Estimate(value=mean, low=mean - float(below), high=mean + float(above))
+
+
+def prediction_interval(values: Sequence[float]) -> Estimate:
+    """Return the mean of two or more values with the 95 % interval for one more of them, normal around the same mean.
+
+    Source: Higgins, Thompson and Spiegelhalter (2009), A re-evaluation of random-effects meta-analysis, section 4.
+    """
+    from scipy.special import stdtrit
+
+    size, mean = len(values), float(np.mean(values))
+    half = float(stdtrit(size - 1, (1 + CONFIDENCE) / 2) * np.std(values, ddof=1) * np.sqrt(1 + 1 / size))
+    method = f"mean of {size}; 95% prediction interval for one more"
+    return Estimate(value=mean, low=mean - half, high=mean + half, method=method)
