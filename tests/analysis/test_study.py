@@ -344,7 +344,9 @@ def test_unrated_lines_stay_as_the_population() -> None:
     kept: list[tuple[int, int]] = []
 
     def sizes(scored: object) -> list[Estimate]:
-        kept.append((len(scored.rated), len(scored.unrated["length"])))  # type: ignore[attr-defined]
+        rated = scored.rated  # type: ignore[attr-defined]
+        kept.append((len(rated), int((rated.population.rows < 0).sum())))
+        assert len(scored.of_all["length"]) == len(rated.population.lines) == 60  # type: ignore[attr-defined]
         return []
 
     results = study(examples, analyses=[(sizes, None)])

@@ -33,7 +33,7 @@ class ScoredSet:
         resamples: one draw of the contexts, which serves every analysis.
         outside: by scorer that cannot judge these lines, why: more than a tenth of its replies are out of its domain.
         members: the data sets of a pool.
-        unrated: [M] scores by scorer of the lines without a rating.
+        of_all: [M] scores by scorer of `rated.population`: all lines, with a rating or not; empty of a pool.
         unscored: by scorer that leaves lines unscored, the most frequent reason.
         shares: by scorer with a domain, how many of its scored replies are out of it.
     """
@@ -46,7 +46,7 @@ class ScoredSet:
     resamples: Resamples
     outside: Mapping[str, str] = field(default_factory=dict)
     members: tuple[ScoredSet, ...] = ()
-    unrated: Mapping[str, FloatArray] = field(default_factory=dict)
+    of_all: Mapping[str, FloatArray] = field(default_factory=dict)
     unscored: Mapping[str, str] = field(default_factory=dict)
     shares: Mapping[str, DomainShare] = field(default_factory=dict)
     _draws: dict[Any, dict[str, FloatArray]] = field(default_factory=dict, init=False, repr=False)
