@@ -126,10 +126,12 @@ _SUMMARY = ("mean", "sd", "within 1 sd", "lowest", "highest")
 STATISTICS = frozenset(
     {
         # agreement with human ratings
-        *("pearson", "spearman", "kendall", "pearson within systems", "pearson by chance", "pair accuracy"),
+        *("pearson", "spearman", "kendall", "pearson by chance", "pair accuracy", "pearson within systems"),
+        *("pearson within contexts", "pearson of the system mean", "pearson of the data set mean"),
         *("pair accuracy by chance", "highest pearson", "pearson in another data set"),
         *("difference of pearson", "difference of spearman", "share of the ceiling"),
         *("soft pairwise accuracy", "mean score", "mean prediction interval", "mean rating"),
+        "ceiling of pearson within systems",
         *("length effect", "rated bad, scored good", "rated good, scored bad", "share out of domain"),
         # study
         "rank group",

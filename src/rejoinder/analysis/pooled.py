@@ -19,6 +19,7 @@ from rejoinder.analysis.ceiling import raters
 from rejoinder.analysis.scored import RATERS, ScoredSet
 from rejoinder.analysis.standings import OVER_SETS, SAME_LINES, standings
 from rejoinder.analysis.verdicts import agreement_word, beyond_chance
+from rejoinder.analysis.within import SYSTEM_MEAN, SYSTEMS
 from rejoinder.estimates import Estimate, estimate_of, one, pick
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Chart
@@ -33,8 +34,9 @@ OF_RATERS = {
     "ceiling of pearson": ("raters: ceiling", "pearson"),
     "pearson of one rater": ("raters: one rater", "pearson"),
     "spearman of one rater": ("raters: one rater", "spearman"),
+    SYSTEM_MEAN: ("system mean", "pearson"),
 }
-"""The limits that raters set: their row and column among the scorers."""
+"""What raters set, and what knowing the system gives: the row and column among the scorers."""
 
 
 def over_sets(
@@ -59,8 +61,10 @@ def over_sets(
     others = [(name, statistic) for name in names for statistic in ("spearman", "share of the ceiling")]
     ranked = [name for name in names if name in place.draws]
     others += [(RATERS, statistic) for statistic in OF_RATERS]
+    inside = [mean for name in names for mean in _of_sets(pool, estimates, name, SYSTEMS)]
     return [
-        *beyond_chance(means, {name: row.high for name, row in chance.items()}, pool),
+        *beyond_chance(means, chance, pool),
+        *beyond_chance(inside, {mean.scorer: mean for mean in inside}, pool),
         *chance.values(),
         *(mean for scorer, statistic in others for mean in _of_sets(pool, estimates, scorer, statistic)),
         *(row for name in names for row in _another_set(pool, estimates, name)),
@@ -234,14 +238,17 @@ def scorers_chart(
     """Return the scorers that can judge the lines, the ceiling and one rater; of a pool the means over data sets."""
     own = pick(estimates, dataset=OVER_SETS if scored.members else scored.name, group="")
     rows = pick(own, statistic="pearson", level=scored.level, scorer=scored.scores)
+    rows += [row for row in among_scorers(own) if row.scorer == OF_RATERS[SYSTEM_MEAN][0]]
     limits = {"one rater": "pearson of one rater", "ceiling": "ceiling of pearson"}
     return intervals(
         name,
         sorted((row for row in rows if row.scorer not in scored.outside), key=lambda row: -row.value),
-        kinds=scored.kinds,
+        kinds={**scored.kinds, OF_RATERS[SYSTEM_MEAN][0]: "oracle baseline"},
         bands={row.scorer: row.high for row in pick(own, statistic="pearson by chance")},
         marks={text: one(own, scorer=RATERS, statistic=statistic) for text, statistic in limits.items()},
-        apart=[name for name, kind in scored.kinds.items() if name not in scored.asked or kind == "baseline"],
+        apart=[
+            row.scorer for row in rows if scored.kinds.get(row.scorer) == "baseline" or row.scorer not in scored.asked
+        ],
         xlabel=f"Pearson correlation with human ratings{', mean over data sets' if scored.members else ''}",
         caption=f"{caption}Grey: where 95 % of scorers fall that are unrelated to the ratings.",
     )
