@@ -63,7 +63,7 @@ def compared_with_raters(scored: ScoredSet) -> list[Estimate]:
     for name in scored.scores:
         estimates += shares(scored, name, rows)
         own = np.flatnonzero(np.isfinite(scored.scores[name][rows[parts.rows]]))
-        if scored.kinds[name] == "oracle baseline" or len(own) < 2:
+        if len(own) < 2:
             continue
         met, lines = parts.at(own), rows[parts.rows[own]]
         against = met.against_others(scored.scores[name][lines])
@@ -131,7 +131,7 @@ def shares(scored: ScoredSet, scorer: str, rows: IntArray) -> list[Estimate]:
     contexts = len(np.unique(scored.rated.contexts[lines]))
     share = ratio_of(correlation, known.ceiling, contexts)
     estimates.append(scored.row(scorer, lines, SHARE, share))
-    if scored.kinds[scorer] != "oracle baseline" and share.has_interval:
+    if share.has_interval:
         estimates.append(scored.row(scorer, lines, WORTH, worth(correlation, known.mean, known.single, contexts)))
     return estimates
 

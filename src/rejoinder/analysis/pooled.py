@@ -29,6 +29,7 @@ from rejoinder.analysis.ceiling import (
 from rejoinder.analysis.scored import RATERS, ScoredSet
 from rejoinder.analysis.standings import OVER_SETS, SAME_LINES, standings
 from rejoinder.analysis.verdicts import agreement_word, beyond_chance
+from rejoinder.analysis.within import SYSTEM_MEAN, SYSTEMS
 from rejoinder.estimates import Estimate, estimate_of, one, pick
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Chart
@@ -42,8 +43,9 @@ FEWEST_SETS = 3
 OF_RATERS = {
     CEILING: ("raters: ceiling", "pearson"),
     ONE_RATER: ("raters: one rater", SAME_OTHERS),
+    SYSTEM_MEAN: ("system mean", "pearson"),
 }
-"""The limits that raters set: their row and column among the scorers."""
+"""What raters set, and what knowing the system gives: the row and column among the scorers."""
 
 
 def over_sets(
@@ -69,8 +71,10 @@ def over_sets(
     ranked = [name for name in names if name in place.draws]
     others += [(RATERS, statistic) for statistic in OF_RATERS]
     met = len(pick(_inside(pool, estimates), scorer=RATERS, statistic=ONE_RATER))
+    inside = [mean for name in names for mean in _of_sets(pool, estimates, name, SYSTEMS)]
     return [
-        *beyond_chance(means, {name: row.high for name, row in chance.items()}, pool),
+        *beyond_chance(means, chance, pool),
+        *beyond_chance(inside, {mean.scorer: mean for mean in inside}, pool),
         *chance.values(),
         *(
             mean
@@ -275,13 +279,16 @@ def scorers_chart(
     """Return the scorers that can judge the lines and the ceiling; of a pool the means over data sets."""
     own = pick(estimates, dataset=OVER_SETS if scored.members else scored.name, group="")
     rows = pick(own, statistic="pearson", level=scored.level, scorer=scored.scores)
+    rows += [row for row in among_scorers(own) if row.scorer == OF_RATERS[SYSTEM_MEAN][0]]
     return intervals(
         name,
         sorted((row for row in rows if row.scorer not in scored.outside), key=lambda row: -row.value),
-        kinds=scored.kinds,
+        kinds={**scored.kinds, OF_RATERS[SYSTEM_MEAN][0]: "oracle baseline"},
         bands={row.scorer: row.high for row in pick(own, statistic="pearson by chance")},
         marks={"ceiling": one(own, scorer=RATERS, statistic=CEILING)},
-        apart=[name for name, kind in scored.kinds.items() if name not in scored.asked or kind == "baseline"],
+        apart=[
+            row.scorer for row in rows if scored.kinds.get(row.scorer) == "baseline" or row.scorer not in scored.asked
+        ],
         xlabel=f"Pearson correlation with human ratings{', mean over data sets' if scored.members else ''}",
         caption=f"{caption}Grey: where 95 % of scorers fall that are unrelated to the ratings.",
     )

@@ -15,6 +15,7 @@ from rejoinder.analysis.scored import RATERS, Analysis, ScoredSet
 from rejoinder.analysis.standings import OVER_SETS, best_first
 from rejoinder.analysis.study_answer import answer, ranked
 from rejoinder.analysis.verdicts import agreement_word
+from rejoinder.analysis.within import CONTEXTS, SYSTEMS
 from rejoinder.estimates import Estimate, one, pick
 from rejoinder.report.charts import scatter
 from rejoinder.report.layout import Block, Case, Cases, Chart, KeyFigure, Layout, Prose, Section
@@ -127,19 +128,15 @@ def section(study: Measured, scored: ScoredSet) -> Section:
 def _marked(made_table: Table, scored: ScoredSet) -> Table:
     """Return a table of scorers with a note that names the baselines among its rows."""
     rows = {row[0].text for row in made_table.rows}
-    texts = {
-        "baseline": "Trivial baselines: {}.",
-        "oracle baseline": "Baselines that read the ratings of other contexts, and not the response: {}.",
-    }
-    named = {kind: [name for name in scored.kinds if scored.kinds[name] == kind and name in rows] for kind in texts}
-    notes = (texts[kind].format(", ".join(names)) for kind, names in named.items() if names)
+    names = [name for name in scored.kinds if scored.kinds[name] == "baseline" and name in rows]
+    notes = [f"Trivial baselines: {', '.join(names)}."] if names else []
     return made_table._replace(notes=(*made_table.notes, *notes))
 
 
 def missing_values(estimates: Sequence[Estimate]) -> list[str]:
     """Return which correlations do not exist, and why."""
     reasons: dict[str, list[str]] = {}
-    statistics = ("pearson", "pearson within systems", CEILING)
+    statistics = ("pearson", SYSTEMS, CONTEXTS, CEILING)
     for row in pick(estimates, statistic=statistics, group=""):
         if row.reason and not row.known:
             level = " over systems" if row.level == "system" else ""

@@ -110,6 +110,12 @@ class RatedSet:
         return np.unique(self.systems[self.systems != NO_SYSTEM])
 
     @property
+    def exact_contexts(self) -> IntArray:
+        """[N] number of the line's context; only equal contexts of one cluster have the same number."""
+        lines = zip(self.contexts.tolist(), self.examples, strict=True)
+        return numbered([(str(cluster), *example.context) for cluster, example in lines])
+
+    @property
     def splits(self) -> tuple[str, ...]:
         """[N] dev, test or train, or ""; those of train have a rating only where there is no other split."""
         return tuple(split_of(example.extra) for example in self.examples)
