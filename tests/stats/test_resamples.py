@@ -60,7 +60,7 @@ DRAWN = {
     "reliability": [926, 184, 315],
     "stand-in": [367, 920, 1],
     "systems": [233, 481, 527],
-    "within systems": [501, 713, 387],
+    "systems drawn": [501, 713, 387],
 }
 
 

@@ -55,7 +55,7 @@ def rates(counts: FloatArray) -> dict[str, FloatArray]:
 
 
 def labels(scored: ScoredSet) -> list[Estimate]:
-    """Return the estimates of each scorer, but for means of ratings; none if ratings are no labels.
+    """Return the estimates of each scorer; none if ratings are no labels.
 
     Scorers with other numbers than verdicts of 0 and 1 have an AUC. Verdicts have confusion counts; a labelled line
     without a verdict counts as "no verdict", never as a fail. Counts have no interval, shares and AUC have Wilson's,
@@ -64,7 +64,7 @@ def labels(scored: ScoredSet) -> list[Estimate]:
     estimates: list[Estimate] = []
     for name in scored.scores if is_labelled(scored.rated) else ():
         rows = scored.rows(name)
-        if len(rows) and scored.kinds[name] != "oracle baseline":
+        if len(rows):
             if not _is_binary(scored.scores[name][rows]):
                 estimates.append(_auc(scored, name, rows))
             elif scored.kinds[name] != "baseline":
