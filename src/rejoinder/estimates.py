@@ -140,6 +140,10 @@ STATISTICS = frozenset(
         *("advantage", "advantage of the rater"),
         # labels
         *("true pass", "false pass", "true fail", "false fail", "no verdict", "accuracy", "TPR", "TNR", "AUC"),
+        *("balanced accuracy", "F1", "bad among passed", "good among failed", "cutoff", "break-even cost"),
+        *("pass rate", "pass rate, labels only", "pass rate, judge only", "pass share of labelled lines"),
+        *("difference of pass rate", "difference of pass rate, judge only", "labels needed"),
+        *("agreement of labellers", "wrong fail labels", "TNR of a perfect judge"),
         # comparison of systems, preferences
         *("difference", "win rate", "loss rate", "tie rate"),
         # preference pairs

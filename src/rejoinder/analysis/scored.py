@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from rejoinder.data.rated import RatedSet
 from rejoinder.estimates import Estimate, estimate_of
+from rejoinder.example import Example
 from rejoinder.scoring.domain import DomainShare
 from rejoinder.stats.correlation import Statistic, all_resampled, by_part, within_of
 from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, Sampling, percentile_interval, renumbered
@@ -19,6 +20,40 @@ Kind = Literal["metric", "judge", "baseline", "oracle baseline"]
 RATERS = "raters"
 """The label `scorer` of estimates about human ratings."""
 _EMPTY = Estimate()
+Chosen = Literal["chance", "verdict", "label"]
+"""How labelled lines were chosen: among all lines, among those with each verdict, or by label."""
+
+
+class Population(NamedTuple):
+    """The M lines of a data set, rated or not; none for a pool.
+
+    Attributes:
+        lines: [M].
+        scores: [M] by scorer.
+        rows: [M] their places in the rated set, -1 without a rating.
+    """
+
+    lines: tuple[Example, ...] = ()
+    scores: Mapping[str, FloatArray] = {}
+    rows: IntArray = np.empty(0, dtype=np.int64)
+
+
+class Judging(NamedTuple):
+    """How verdicts are judged by labels.
+
+    Attributes:
+        bar: the share of good replies passed, and of bad replies caught, that a judge must reach.
+        cost: how many good replies failed are as bad as one bad reply passed.
+        cutoff: the lowest score that passes, for scorers that give numbers; "best" chooses it on other lines.
+        chosen: how the labelled lines were chosen.
+        by: keys of the lines, for the shares by value.
+    """
+
+    bar: float = 0.8
+    cost: float = 1.0
+    cutoff: float | Literal["best"] | None = None
+    chosen: Chosen = "chance"
+    by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,9 +69,10 @@ class ScoredSet:
         resamples: one draw of the contexts, which serves every analysis.
         outside: by scorer that cannot judge these lines, why: more than a tenth of its replies are out of its domain.
         members: the data sets of a pool.
-        unrated: [M] scores by scorer of the lines without a rating.
+        population: all lines of the data set.
         unscored: by scorer that leaves lines unscored, the most frequent reason.
         shares: by scorer with a domain, how many of its scored replies are out of it.
+        judging: how verdicts are judged by labels.
     """
 
     rated: RatedSet
@@ -47,9 +83,10 @@ class ScoredSet:
     resamples: Resamples
     outside: Mapping[str, str] = field(default_factory=dict)
     members: tuple[ScoredSet, ...] = ()
-    unrated: Mapping[str, FloatArray] = field(default_factory=dict)
+    population: Population = Population()
     unscored: Mapping[str, str] = field(default_factory=dict)
     shares: Mapping[str, DomainShare] = field(default_factory=dict)
+    judging: Judging = Judging()
     _draws: dict[Any, dict[str, FloatArray]] = field(default_factory=dict, init=False, repr=False)
 
     @property

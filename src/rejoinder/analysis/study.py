@@ -18,9 +18,11 @@ from rejoinder.analysis.baselines import (
     scorer_facts,
 )
 from rejoinder.analysis.disagreements import disagreements
+from rejoinder.analysis.labels import good_or_bad, judging_of
+from rejoinder.analysis.labels_layout import judged_results
 from rejoinder.analysis.leave_one_out import LEFT_OUT, SAME_SET, left_out, left_out_scores
 from rejoinder.analysis.pooled import over_sets
-from rejoinder.analysis.scored import Analysis, ScoredSet
+from rejoinder.analysis.scored import Analysis, Judging, Population, ScoredSet
 from rejoinder.analysis.study_answer import answer, warnings
 from rejoinder.analysis.study_layout import Measured, layout
 from rejoinder.data.rated import RatedSet, rated_sets, ratings_of
@@ -53,6 +55,12 @@ def study(
     vectors: str | Path | None = None,
     drop_copies: bool = False,
     leave_one_out: bool | str | AnyLearner = False,
+    bar: float | None = None,
+    cost: float = 1.0,
+    cutoff: float | str | None = None,
+    good: float | None = None,
+    chosen: str = "chance",
+    by: Sequence[str] = (),
     workers: Workers | Count = 1,
     progress: Advance = ignore,
     analyses: Iterable[tuple[Analysis, TableOf | None]] = ANALYSES,
@@ -77,6 +85,13 @@ def study(
         vectors: file of word vectors for scorers that need them; the default is the bundled ones.
         drop_copies: leave out responses that equal one of their references.
         leave_one_out: True, or a learner or its name: for each data set, fit a judge on all others and test it there.
+        bar: a gate for judges against labels: the share of good replies passed and of bad replies caught that both must
+            reach; without a gate 0.8 is the bar.
+        cost: how many good replies failed are as bad as one bad reply passed, which decides the best cutoff.
+        cutoff: the lowest score that passes, for scorers that give numbers; "best" chooses it on other contexts.
+        good: the lowest rating of a good reply: each rating becomes a label.
+        chosen: how the labelled lines were chosen: by "chance", by "verdict" or by "label".
+        by: keys of the lines: the shares of a judge are also given for each of their values.
         workers: how many processes score, or "auto", or open `Workers`.
         progress: called with the number of examples done, by scorer and baseline; before that, with `leave_one_out`,
             with 1 after each fit.
@@ -101,14 +116,18 @@ def study(
             raise UsageError(f"--{flag} is for ratings, and {pairs[0].where} is a pair. Omit it")
         return study_pairs(pairs, named, resamples=resamples, seed=seed, **run)  # type: ignore[arg-type]
     options = {"dimension": dimension, "resamples": resamples, "seed": seed, "drop_copies": drop_copies}
+    judging = judging_of(bar, cost, cutoff, chosen, by)
+    options |= {"bar": bar, "cost": cost, "cutoff": cutoff, "good": good, "chosen": chosen, "by": list(by)}
     examples = [line for line in lines if isinstance(line, Example)]
-    return _study_of_ratings(examples, named, options, leave_one_out, tuple(analyses), run)
+    examples = examples if good is None else good_or_bad(examples, dimension, good)
+    return _study_of_ratings(examples, named, options, judging, leave_one_out, tuple(analyses), run)
 
 
 def _study_of_ratings(
     examples: Sequence[Example],
     scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None,
     options: Mapping[str, Any],
+    judging: Judging,
     learner: bool | str | AnyLearner,
     analyses: tuple[tuple[Analysis, TableOf | None], ...],
     run: Mapping[str, Any],
@@ -122,8 +141,8 @@ def _study_of_ratings(
     rated = rated_sets(examples, _usable_ratings(examples, dimension, drop_copies=options["drop_copies"]), dimension)
     given = score_examples(examples, scorers, {name: held_out[name] for name in held_out if name == LEFT_OUT}, **run)
     given = given._replace(scores={**given.scores, **oracle_baselines(rated, len(examples))})
-    sets = [_scored_set(own, given, examples, sampling) for own in rated.filled]
-    pool = _scored_set(rated.pool, given, examples, sampling, tuple(sets)) if rated.pool else None
+    sets = [_scored_set(own, given, examples, sampling, judging) for own in rated.filled]
+    pool = _scored_set(rated.pool, given, examples, sampling, judging, tuple(sets)) if rated.pool else None
     every = [*sets, *([pool] if pool else [])]
     estimates = [estimate for scored in every for estimate in analyse(scored, analyses)]
     if pool and held_out:
@@ -136,7 +155,7 @@ def _study_of_ratings(
     about = _about(sets, given, examples, options)
     cases = tuple(case for scored in sets for case in disagreements(scored))
     facts = {"facts_warning": facts_warning(given.scorers), "shared_ids": shared_ids_said(examples)}
-    return Results(
+    results = Results(
         command="study",
         estimates=tuple(estimates),
         answer=answer(every[-1], estimates, about.scorers),
@@ -145,6 +164,7 @@ def _study_of_ratings(
         about=about,
         layout=layout(Measured(sets, pool, estimates, analyses, about, cases)),
     )
+    return judged_results(results, every[-1])
 
 
 def _scored_set(
@@ -152,12 +172,18 @@ def _scored_set(
     given: ScoredExamples,
     examples: Sequence[Example],
     sampling: Sampling,
+    judging: Judging,
     members: tuple[ScoredSet, ...] = (),
 ) -> ScoredSet:
     """Return a rated set with its scores."""
     places, names = rated.places.tolist(), {example.dataset for example in rated.examples}
-    unrated = set(range(len(examples))).difference(places)
-    unrated_places = [row for row in sorted(unrated) if examples[row].dataset in names]
+    of_set = [row for row, example in enumerate(examples) if example.dataset in names and not members]
+    rows = dict(zip(places, range(len(places)), strict=True))
+    population = Population(
+        tuple(examples[row] for row in of_set),
+        {name: scores.values[of_set] for name, scores in given.scores.items()},
+        np.array([rows.get(row, -1) for row in of_set], dtype=np.int64),
+    )
     outside, shares = {}, {}
     for name, scores in given.scores.items():
         card = given.scorers[name].card if name in given.scorers else None
@@ -177,9 +203,10 @@ def _scored_set(
         resamples=sampling.draw(rated.contexts, rated.name, "agreement"),
         outside=outside,
         members=members,
-        unrated={name: scores.values[unrated_places] for name, scores in given.scores.items()},
+        population=population,
         unscored={name: most_frequent(reasons) for name, reasons in missing.items() if reasons},
         shares=shares,
+        judging=judging,
     )
 
 
