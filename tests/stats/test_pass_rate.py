@@ -7,6 +7,7 @@ import pytest
 
 from rejoinder.stats.pass_rate import (
     NO_VERDICT,
+    PassRate,
     design_effect,
     highest_caught,
     label_error,
@@ -21,7 +22,13 @@ VERDICTS = np.array([1, 1, 1, 1, 0, 0, 0, 0])
 EVERY = np.repeat([1, 0], [60, 40])
 
 
-def rate(labels=LABELS, verdicts=VERDICTS, every=EVERY, clusters=None, every_clusters=None):  # type: ignore[no-untyped-def]
+def rate(
+    labels: np.ndarray = LABELS,
+    verdicts: np.ndarray = VERDICTS,
+    every: np.ndarray = EVERY,
+    clusters: np.ndarray | None = None,
+    every_clusters: np.ndarray | None = None,
+) -> PassRate:
     """Return a pass rate; without clusters every line is one."""
     own = np.arange(len(labels)) if clusters is None else clusters
     return pass_rate(labels, verdicts, own, every, np.arange(len(every)) if every_clusters is None else every_clusters)
@@ -105,7 +112,8 @@ def test_lang_and_reiczigel() -> None:
 
 def test_a_judge_near_chance_gives_no_corrected_rate() -> None:
     estimate = rogan_gladen((60, 18), (100, 40), 0.6, 800)
-    assert estimate.ends == (0, 1) and "chance" in estimate.reason
+    assert estimate.ends == (0.0, 1.0)
+    assert "chance" in estimate.reason
     assert rogan_gladen((0, 18), (0, 40), 0.6, 800).reason == "no reply is labelled good"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 
@@ -53,8 +54,16 @@ def _second_person(scored: ScoredSet, pairs: list[tuple[int, float, float]], rat
     for statistic, label in KINDS.items():
         kept = truth == label
         clusters = renumbered(line[kept])
-        share = share_of_clusters((verdict[kept] == label).astype(np.float64), clusters, len(set(line[kept])), binary=True)
-        about = {"rater": rater, "n": int(kept.sum()), "contexts": len(set(line[kept])), "seed": None, "unscored": 0}
+        share = share_of_clusters(
+            (verdict[kept] == label).astype(np.float64), clusters, len(set(line[kept])), binary=True
+        )
+        about: dict[str, Any] = {
+            "rater": rater,
+            "n": int(kept.sum()),
+            "contexts": len(set(line[kept])),
+            "seed": None,
+            "unscored": 0,
+        }
         method = "label of one person by that of another, 95% Wilson interval"
         estimates.append(scored.row(RATERS, np.arange(0), statistic, share, method=method, **about))
     return estimates
@@ -65,26 +74,37 @@ def _agreement(scored: ScoredSet, pairs: list[tuple[int, float, float]]) -> list
     _, first, second = np.array(pairs).T
     same, passes = float((first == second).mean()), float(first.mean())
     expected = passes**2 + (1 - passes) ** 2
-    about = {"n": len(pairs) // 2, "contexts": 0, "seed": None, "unscored": 0}
+    about: dict[str, Any] = {"n": len(pairs) // 2, "contexts": 0, "seed": None, "unscored": 0}
     kappa = (same - expected) / (1 - expected) if expected < 1 else NAN
     reason = "" if expected < 1 else "all labels are the same"
     row = scored.row(RATERS, np.arange(0), "agreement of labellers", value=same, method="pairs of labels", **about)
-    kappa_of_pairs = {"value": kappa, "reason": reason, "by": "labels", "group": "pairs of labels", **about}
+    kappa_of_pairs: dict[str, Any] = {
+        "value": kappa,
+        "reason": reason,
+        "by": "labels",
+        "group": "pairs of labels",
+        **about,
+    }
     return [row, scored.row(RATERS, np.arange(0), "kappa", method="Scott's pi over pairs of labels", **kappa_of_pairs)]
 
 
 def _cost_of_errors(scored: ScoredSet, pairs: list[tuple[int, float, float]], passed: float) -> list[Estimate]:
     """Return which share of fail labels may be wrong, and what a perfect judge would catch by these labels."""
     apart = float(np.mean([first != second for _, first, second in pairs])) if pairs else NAN
-    error, about = label_error(apart) if pairs else ASSUMED_ERROR, {"n": len(pairs) // 2, "contexts": 0, "seed": None}
+    error = label_error(apart) if pairs else ASSUMED_ERROR
+    about: dict[str, Any] = {"n": len(pairs) // 2, "contexts": 0, "seed": None, "unscored": 0}
     error_known = 0 <= error < 0.5 and error < min(passed, 1.0)
     good = min(max((passed - error) / (1 - 2 * error), 0.0), 1.0) if error_known else NAN
     caught = highest_caught(good, error) if error_known else NAN
     method = "errors from how often labellers disagree" if pairs else f"{ASSUMED_ERROR:.0%} of the labels assumed wrong"
     reason = "" if caught == caught else "labellers disagree too often, or no reply is labelled bad"
-    rows = [scored.row(RATERS, np.arange(0), "TNR of a perfect judge", value=caught, method=method, reason=reason, **about)]
+    rows = [
+        scored.row(RATERS, np.arange(0), "TNR of a perfect judge", value=caught, method=method, reason=reason, **about)
+    ]
     if pairs:
         rows.append(
-            scored.row(RATERS, np.arange(0), "wrong fail labels", value=1 - caught, method=method, reason=reason, **about)
+            scored.row(
+                RATERS, np.arange(0), "wrong fail labels", value=1 - caught, method=method, reason=reason, **about
+            )
         )
     return rows

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from math import sqrt
 from typing import Any, get_args
 
 import numpy as np
 
 from rejoinder.analysis.scored import Chosen, Judging, ScoredSet
-from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.rated import RatedSet
 from rejoinder.data.values import is_number
 from rejoinder.errors import UsageError
@@ -24,7 +23,7 @@ from rejoinder.example import Example
 from rejoinder.report.tables import Column, Table, pivot
 from rejoinder.report.written import count, interval, number
 from rejoinder.stats.pass_rate import NO_VERDICT, weighted_shares
-from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, number_of, renumbered
+from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray, Resamples, number_of, renumbered
 from rejoinder.stats.shares import auc_of_clusters, best_cutoff, share_of_clusters
 from rejoinder.stats.splits import fold_groups
 
@@ -34,9 +33,9 @@ KINDS = {"TPR": 1, "TNR": 0}
 """The two shares, with the label of their replies."""
 FEWEST_LABELS = 10
 """Labels of a class, without which a judge is neither above nor below the bar."""
-ALWAYS_PASS = "always pass"
+ALWAYS_PASS = "always pass"  # noqa: S105
 """The baseline that passes every reply."""
-AT_CUTOFF = {"by": "cutoff", "group": "best on other lines"}
+AT_CUTOFF: dict[str, Any] = {"by": "cutoff", "group": "best on other lines"}
 _FOLDS = 5
 _EDGE, _POWER = 1.959963984540054, 0.8416212335729143  # of the normal distribution: two-sided 5 %, 80 %
 
@@ -77,9 +76,7 @@ def good_or_bad(examples: Sequence[Example], dimension: str, good: float) -> lis
     return result
 
 
-def judging_of(
-    bar: float | None, cost: float, cutoff: float | str | None, chosen: str, by: Sequence[str]
-) -> Judging:
+def judging_of(bar: float | None, cost: float, cutoff: float | str | None, chosen: str, by: Sequence[str]) -> Judging:
     """Return how verdicts are judged; UsageError if a value is out of range."""
     if bar is not None and not (is_number(bar) and 0 < bar <= 1):
         raise UsageError(f"bar is {bar!r}, expected a share over 0, up to 1")
@@ -119,6 +116,7 @@ class Judged:
         verdicts: [N] 1, 0 or `NO_VERDICT`.
         every: [M] the verdicts on all lines.
         places: [N] places of the labelled lines among all lines, -1 for lines that came with the labels alone.
+        clusters: [M] the clusters of all lines, where they were given.
     """
 
     scored: ScoredSet
@@ -128,33 +126,33 @@ class Judged:
     verdicts: IntArray
     every: IntArray
     places: IntArray
+    clusters: IntArray
 
     @classmethod
-    def of(cls, scored: ScoredSet, name: str) -> Judged:
+    def of(cls, scored: ScoredSet, name: str, clusters: IntArray | None = None) -> Judged:
         """Return the verdicts of a scorer, by its cutoff if it gives numbers."""
         labels, population = labels_of(scored.rated), scored.population
         rows = np.flatnonzero(np.isfinite(labels))
         scores, every = scored.scores[name][rows], population.scores.get(name, np.empty(0))
         if not gives_verdicts(scored, name):
-            scores, every = _cut(scored, name, labels, scores, every)
-        places = np.full(len(labels), -1)
+            scores, every = _cut(scored, labels, scores, every)
+        places, given = np.full(len(labels), -1), np.empty(0, dtype=np.int64) if clusters is None else clusters
         places[population.rows[population.rows >= 0]] = np.flatnonzero(population.rows >= 0)
-        return cls(scored, name, rows, labels[rows], _numbered(scores), _numbered(every), places[rows])
+        return cls(scored, name, rows, labels[rows], _numbered(scores), _numbered(every), places[rows], given)
 
     @property
     def lines(self) -> tuple[Example, ...]:
         """[M] all lines."""
         return self.scored.population.lines
 
-    @cached_property
-    def clusters(self) -> IntArray:
-        """[M] the clusters of all lines."""
-        return np.asarray(sorted_clusters(self.lines).numbers)
-
     @property
     def passed(self) -> float:
         """The share of all lines with a verdict that the judge passes; without a population that of labelled lines."""
-        verdicts = self.every if len(self.every) else self.verdicts
+        return self.passed_of(np.ones(len(self.every), dtype=bool))
+
+    def passed_of(self, listed: BoolArray) -> float:
+        """Return the same for some of all lines [M]."""
+        verdicts = self.every[listed] if len(self.every) else self.verdicts
         return float(verdicts[verdicts != NO_VERDICT].mean()) if (verdicts != NO_VERDICT).any() else NAN
 
     @property
@@ -168,9 +166,7 @@ def _numbered(scores: FloatArray) -> IntArray:
     return np.where(np.isfinite(scores), scores, NO_VERDICT).astype(np.int64)
 
 
-def _cut(
-    scored: ScoredSet, name: str, labels: FloatArray, scores: FloatArray, every: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _cut(scored: ScoredSet, labels: FloatArray, scores: FloatArray, every: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return scores of labelled lines and of all lines as 1 from the cutoff on and 0 below it; NaN stays.
 
     A cutoff that is to be chosen is chosen for each fold of contexts on the labels of the others.
@@ -236,7 +232,9 @@ def weighted(counts: FloatArray, passed: float) -> FloatArray:
     n, passes = counts.sum(axis=0), counts[0] + counts[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         of_passes, of_fails = passed * n / passes, (1 - passed) * n / (n - passes)
-        result: FloatArray = np.where(np.array([[True], [True], [False], [False]]), counts * of_passes, counts * of_fails)
+        result: FloatArray = np.where(
+            np.array([[True], [True], [False], [False]]), counts * of_passes, counts * of_fails
+        )
     return result
 
 
@@ -272,12 +270,14 @@ def _always_pass(scored: ScoredSet) -> list[Estimate]:
         return []
     p = float(known.mean())
     values = {"accuracy": p, "F1": 2 * p / (1 + p), "balanced accuracy": 0.5, "kappa": 0.0}
-    about = {"method": "the same verdict for every reply", "seed": None, "unscored": 0, "n": len(known)}
-    return [scored.row(ALWAYS_PASS, np.arange(len(known)), name, value=value, **about) for name, value in values.items()]
+    about: dict[str, Any] = {"method": "the same verdict for every reply", "seed": None, "unscored": 0, "n": len(known)}
+    return [
+        scored.row(ALWAYS_PASS, np.arange(len(known)), name, value=value, **about) for name, value in values.items()
+    ]
 
 
 def _of_numbers(scored: ScoredSet, name: str, *, at_cutoff: bool) -> list[Estimate]:
-    """Return how often a good reply scores higher than a bad one (equal scores count half), and the shares at a cutoff."""
+    """Return the AUC, in which equal scores count half, and the shares at the best cutoff on other lines."""
     labels = labels_of(scored.rated)
     rows = np.flatnonzero(np.isfinite(labels) & np.isfinite(scored.scores[name]))
     good, scores = labels[rows] == 1, scored.scores[name][rows]
@@ -331,29 +331,27 @@ def against_labels(judge: Judged) -> list[Estimate]:
 
 def shares_of(judge: Judged) -> list[Estimate]:
     """Return the share of good replies passed and of bad replies caught, each with its verdict against the bar."""
-    weighting = judge.scored.judging.chosen == "verdict" and 0 < judge.passed < 1
-    return [against_bar(judge, row) for row in _two_shares(judge, judge.judged, weighting=weighting)]
+    passed = judge.passed if judge.scored.judging.chosen == "verdict" else None
+    return [against_bar(judge, row) for row in two_shares(judge, judge.judged, passed)]
 
 
-def _two_shares(judge: Judged, own: IntArray, *, weighting: bool = False) -> list[Estimate]:
-    """Return the two shares over some labelled lines with a verdict."""
+def two_shares(judge: Judged, own: IntArray, passed: float | None = None) -> list[Estimate]:
+    """Return the two shares over some labelled lines with a verdict, without a verdict against the bar.
+
+    For labels chosen by verdict they are weighted: `passed` is the share of all these lines that the judge passes.
+    """
     truth, right, estimates = judge.labels[own], judge.labels[own] == judge.verdicts[own], []
     for statistic, label in KINDS.items():
         estimates.append(_share(judge, right[truth == label].astype(np.float64), own[truth == label], statistic))
-    if weighting:
+    if passed is not None and 0 < passed < 1:
         clusters = judge.scored.rated.contexts[judge.rows[own]]
-        shares = weighted_shares(truth, judge.verdicts[own], clusters, judge.passed, max(len(judge.every), len(own)))
+        shares = weighted_shares(truth, judge.verdicts[own], clusters, passed, max(len(judge.every), len(own)))
         method = "share weighted by verdict over all lines, 95% interval of the log odds"
         for place, row in enumerate(estimates):
             share = shares[row.statistic]
-            ends = {"value": share.value, "low": share.low, "high": share.high}
+            ends: dict[str, Any] = {"value": share.value, "low": share.low, "high": share.high}
             estimates[place] = replace(row, **ends, method=method, reason=row.reason or share.reason)
     return estimates
-
-
-def slice_shares(judge: Judged, kept: IntArray) -> list[Estimate]:
-    """Return the two shares over a part of the labelled lines, without a verdict against the bar."""
-    return _two_shares(judge, kept)
 
 
 def _share(judge: Judged, right: FloatArray, own: IntArray, statistic: str) -> Estimate:
@@ -423,7 +421,7 @@ def without_chance(estimates: list[Estimate], scored: ScoredSet) -> list[Estimat
     names = {*judges_of(scored), *(name for name in scored.scores if gives_verdicts(scored, name))}
     names = names if is_labelled(scored.rated) else set()
     rows = {id(row) for row in pick(estimates, scorer=names, statistic="pearson", level=scored.level, group="")}
-    undecided = {"verdict": Verdict.UNDEFINED, "p_adjusted": NAN, "needed": None}
+    undecided: dict[str, Any] = {"verdict": Verdict.UNDEFINED, "p_adjusted": NAN, "needed": None}
     kept = Verdict.OUT_OF_DOMAIN
     return [replace(row, **undecided) if id(row) in rows and row.verdict != kept else row for row in estimates]
 
@@ -442,7 +440,9 @@ def labels_table(estimates: list[Estimate]) -> Table | None:
             Column("balanced accuracy", {"statistic": "balanced accuracy"}, share, spare=True),
             Column("F1", {"statistic": "F1"}, spare=True),
             *(
-                Column(name, {"statistic": name, **whole}, lambda size: count(int(size.value)), spare=name == "no verdict")
+                Column(
+                    name, {"statistic": name, **whole}, lambda size: count(int(size.value)), spare=name == "no verdict"
+                )
                 for name in (*COUNTS, "no verdict")
             ),
             Column("best cutoff", {"statistic": "cutoff"}, lambda row: number(row.value, 3), spare=True),

@@ -109,7 +109,10 @@ def judged_results(results: Results, scored: ScoredSet) -> Results:
         Cases("Disagreements with the labels", cases) if cases else None,
     ]
     rate = one(own, scorer=lead, statistic="pass rate", system="")
-    shares = [(row, _SHARES[row.statistic], f"by {lead}: {row.verdict} the bar") for row in judge_shares(own, scored.name, lead)]
+    shares = [
+        (row, _SHARES[row.statistic], f"by {lead}: {row.verdict} the bar")
+        for row in judge_shares(own, scored.name, lead)
+    ]
     shares += [(rate, "pass rate", "that these labellers would give")] if rate.known else []
     layout, counts = results.layout, results.about.counts
     layout = replace(
@@ -117,8 +120,11 @@ def judged_results(results: Results, scored: ScoredSet) -> Results:
         keys=[*(KeyFigure.of(*share, share=True) for share in shares), *layout.keys[-1:]],
         chart=None,
         sections=[Section("Judges against labels", blocks), *layout.sections],
-        first=shares_table(scored, estimates, lead),
-        brief=[labels_table(own) if len(judges) > 1 else None, *(row for row in layout.brief if isinstance(row, Prose))],
+        first=shares_table(scored, estimates, lead)._replace(title=""),
+        brief=[
+            labels_table(own) if len(judges) > 1 else None,
+            *(row for row in layout.brief if isinstance(row, Prose)),
+        ],
         every=[*blocks[:-1], *layout.every],
         lines=second_look(scored),
     )
@@ -142,7 +148,12 @@ def shares_table(scored: ScoredSet, estimates: Sequence[Estimate], name: str) ->
     """Return the two shares of a judge with counts, a second person and the bar."""
     rows = []
     for share in judge_shares(estimates, scored.name, name):
-        counted = one(estimates, dataset=scored.name, scorer=name, statistic="true fail" if share.statistic == "TNR" else "true pass")
+        counted = one(
+            estimates,
+            dataset=scored.name,
+            scorer=name,
+            statistic="true fail" if share.statistic == "TNR" else "true pass",
+        )
         right = f"{round(counted.value)}/{share.n}" if counted.known else DASH
         people = _second_person(pick(estimates, dataset=scored.name, scorer=RATERS, statistic=share.statistic))
         verdict = DASH if share.verdict == "undefined" else share.verdict.value
@@ -188,7 +199,7 @@ def rates_table(estimates: Sequence[Estimate]) -> Table | None:
             Column("judge alone", {"statistic": "pass rate, judge only", **none}, share),
         ],
         title="Pass rate that these labellers would give",
-        caption="Labels weighted by the verdicts on all lines. Judge alone: the share that it passes, without correction.",
+        caption="Labels weighted by the verdicts on all lines. Judge alone: the share that it passes.",
         heading="lines",
         in_order=True,
     )
@@ -231,7 +242,9 @@ def labels_cases(scored: ScoredSet) -> tuple[Case, ...]:
 def _case(scored: ScoredSet, name: str, row: int, verdict: int) -> Case:
     """Return a disagreement: question, reply, labels, and the judge's reason."""
     example = scored.rated.examples[row]
-    labels = [f"{label.rater or 'label'} {_WORDS[int(label.value)]}" for label in example.counted(scored.rated.dimension)]
+    labels = [
+        f"{label.rater or 'label'} {_WORDS[int(label.value)]}" for label in example.counted(scored.rated.dimension)
+    ]
     labels = labels or [_WORDS[1 - verdict]]
     reason = reason_of(example, name)
     replies = [("Response", example.response), *([("Reason of the judge", reason)] if reason else [])]
@@ -250,7 +263,7 @@ def reason_of(example: Example, name: str) -> str:
 
 
 def second_look(scored: ScoredSet) -> list[dict[str, Any]]:
-    """Return the disagreements with any judge and as many other lines, shuffled, without verdicts, labels and systems."""
+    """Return the disagreements with any judge and as many other lines, shuffled, without verdicts and labels."""
     differ = np.zeros(len(scored.rated), dtype=bool)
     for name in judges_of(scored):
         judge = Judged.of(scored, name)

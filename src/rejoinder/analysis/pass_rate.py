@@ -10,6 +10,7 @@ import numpy as np
 
 from rejoinder.analysis.labels import Judged, gives_verdicts, judges_of
 from rejoinder.analysis.scored import ScoredSet
+from rejoinder.data.clusters import sorted_clusters
 from rejoinder.estimates import NAN, Estimate, decide
 from rejoinder.stats import prediction_powered as ppi
 from rejoinder.stats.pass_rate import NO_VERDICT, PassRate, design_effect, labels_for, pass_rate, rogan_gladen
@@ -32,9 +33,10 @@ def pass_rates(scored: ScoredSet) -> list[Estimate]:
     """
     if not len(scored.population.lines) or scored.judging.chosen == "label":
         return []
-    estimates = []
-    for name in judges_of(scored):
-        judge = Judged.of(scored, name)
+    estimates, judges = list[Estimate](), judges_of(scored)
+    clusters = np.asarray(sorted_clusters(scored.population.lines).numbers) if judges else None
+    for name in judges:
+        judge = Judged.of(scored, name, clusters)
         inside = judge.places >= 0
         if not inside.any():
             estimates += _of_other_lines(judge)
@@ -48,7 +50,7 @@ def pass_rates(scored: ScoredSet) -> list[Estimate]:
 def _by_verdicts(judge: Judged, inside: BoolArray) -> list[Estimate]:
     """Return all estimates of a judge whose labelled lines are among all lines."""
     systems = np.array([line.system or "" for line in judge.lines], dtype=object)
-    names = [name for name in dict.fromkeys(systems.tolist()) if name]
+    names = sorted({*systems.tolist()} - {""})
     every = {"": np.ones(len(systems), dtype=bool), **{name: systems == name for name in names if len(names) > 1}}
     places = judge.places[inside]
     labels, verdicts = judge.labels[inside], judge.verdicts[inside]
@@ -61,7 +63,9 @@ def _by_verdicts(judge: Judged, inside: BoolArray) -> list[Estimate]:
         estimates += _of_lines(judge, name, rate, labels[own], clusters, listed)
     pairs = list(combinations(names, 2)) if 1 < len(names) <= _MOST_SYSTEMS else []
     apart = [measured[new].minus(measured[old]) for old, new in pairs]
-    labelled = [_row(judge, row, "difference of pass rate", new, old) for row, (old, new) in zip(apart, pairs, strict=True)]
+    labelled = [
+        _row(judge, row, "difference of pass rate", new, old) for row, (old, new) in zip(apart, pairs, strict=True)
+    ]
     estimates += decide(labelled)
     for old, new in pairs:
         difference = _judge_alone(judge, every[new]).minus(_judge_alone(judge, every[old]))
@@ -84,10 +88,10 @@ def _of_lines(
     alone = replace(alone, n=len(labels), reason=alone.reason if len(labels) else "no labelled line")
     if judge.scored.judging.chosen == "verdict":
         alone = Estimate(n=len(labels), reason="labels were chosen by verdict")
-    contexts = {"contexts": len(np.unique(clusters))}
+    contexts: dict[str, Any] = {"contexts": len(np.unique(clusters))}
     judge_only = replace(_judge_alone(judge, listed).estimate, n=int(listed.sum()))
-    wilson = {"method": "share, 95% Wilson interval", **contexts}
-    unjudged = {"unscored": int((judge.every[listed] == NO_VERDICT).sum())}
+    wilson: dict[str, Any] = {"method": "share, 95% Wilson interval", **contexts}
+    unjudged: dict[str, Any] = {"unscored": int((judge.every[listed] == NO_VERDICT).sum())}
     return [
         _row(judge, rate.estimate, "pass rate", system, **contexts, **unjudged),
         _row(judge, alone, "pass rate, labels only", system, **wilson),
@@ -166,5 +170,3 @@ def _by_numbers(judge: Judged, inside: BoolArray) -> Estimate:
     sample = ppi.sample_of(labels, scores, np.ones(len(labels)), everything, judge.clusters)
     row = ppi.powered(sample).powered.between(0.0, 1.0)
     return _row(judge, replace(row, p=NAN), "pass rate", method="prediction-powered mean with power tuning (PPI++)")
-
-

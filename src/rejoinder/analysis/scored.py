@@ -83,10 +83,10 @@ class ScoredSet:
     resamples: Resamples
     outside: Mapping[str, str] = field(default_factory=dict)
     members: tuple[ScoredSet, ...] = ()
-    population: Population = Population()
+    population: Population = field(default_factory=Population)
     unscored: Mapping[str, str] = field(default_factory=dict)
     shares: Mapping[str, DomainShare] = field(default_factory=dict)
-    judging: Judging = Judging()
+    judging: Judging = field(default_factory=Judging)
     _draws: dict[Any, dict[str, FloatArray]] = field(default_factory=dict, init=False, repr=False)
 
     @property

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.analysis.labels import KINDS, Judged, judges_of, slice_shares
+from rejoinder.analysis.labels import KINDS, Judged, judges_of, two_shares
 from rejoinder.analysis.scored import ScoredSet
 from rejoinder.data.examples import to_record
 from rejoinder.data.values import under
@@ -26,8 +26,8 @@ FEWEST_LINES = 5
 SLICES = ("system", "length", "tool call", "sources", "refusal", "turn")
 """The properties by which the shares are always given."""
 _REFUSAL = re.compile(
-    r"\b(?:can(?:no|['’])t|(?:am|are|['’]m|['’]re) (?:unable|not able) to|won['’]t|will not) (?:\w+ )?(?:help|assist|do that|"
-    r"provide|answer|fulfil|comply|share)",
+    r"\b(?:can(?:no|['’])t|(?:am|are|['’]m|['’]re) (?:unable|not able) to|won['’]t|will not) (?:\w+ )?(?:help|"
+    r"assist|do that|provide|answer|fulfil|comply|share)",
     re.IGNORECASE,
 )
 _MOST_VALUES = 20  # of a key of the lines: more are names, not kinds
@@ -41,35 +41,44 @@ def slices(scored: ScoredSet) -> list[Estimate]:
     estimates = []
     for name in judges_of(scored):
         judge = Judged.of(scored, name)
-        own = judge.judged
-        lines, tried = [scored.rated.examples[row] for row in judge.rows[own].tolist()], list[Estimate]()
+        lines = [scored.rated.examples[row] for row in judge.rows[judge.judged].tolist()]
+        tried, tests = list[Estimate](), list[tuple[str, ...]]()
+        every = _values(judge.lines, scored.judging.by) if scored.judging.chosen == "verdict" else {}
         for by, values in _values(lines, scored.judging.by).items():
             groups = [group for group in dict.fromkeys(values) if group]
             for group in groups if 1 < len(groups) <= _MOST_VALUES else ():
-                tried += _of_part(judge, np.array([value == group for value in values]), by, group)
-        # The two parts of a property that has two values are one test.
-        p = [NAN if row.group.startswith("no ") or row.group == "first turn" else row.p for row in tried]
-        estimates += [replace(row, p_adjusted=value) for row, value in zip(tried, adjusted(p), strict=True)]
+                passed = judge.passed_of(np.array(every[by]) == group) if every else None
+                shares = _of_part(judge, np.array(values) == group, by, group, passed)
+                tried += shares
+                # The two parts of a property with two values are one test.
+                tests += [(by, row.statistic, "" if len(groups) == 2 else group) for row in shares]
+        p = dict(zip(tests, (row.p for row in tried), strict=True))
+        corrected = dict(zip(p, adjusted(list(p.values())), strict=True))
+        estimates += [replace(row, p_adjusted=corrected[test]) for row, test in zip(tried, tests, strict=True)]
     return estimates
 
 
 def worst(estimates: Sequence[Estimate], dataset: str, name: str) -> Estimate | None:
-    """Return the part in which a judge is significantly worse than elsewhere, the worst of several; None without one."""
+    """Return the part in which a judge is significantly worse than elsewhere, the worst of several; or None."""
     rows = pick(estimates, dataset=dataset, scorer=name, statistic=tuple(KINDS))
     whole = {row.statistic: row.value for row in rows if not row.by}
     worse = [row for row in rows if row.p_adjusted < LEVEL and row.known and row.value < whole[row.statistic]]
     return min(worse, key=lambda row: row.p_adjusted, default=None)
 
 
-def _of_part(judge: Judged, inside: BoolArray, by: str, group: str) -> list[Estimate]:
-    """Return the two shares of a part of the labelled lines with a verdict."""
+def _of_part(judge: Judged, inside: BoolArray, by: str, group: str, passed: float | None) -> list[Estimate]:
+    """Return the two shares of a part of the labelled lines with a verdict.
+
+    `passed` is the share of all lines of this part that the judge passes, where labels were chosen by verdict; such
+    shares are not tested.
+    """
     own, estimates = judge.judged, []
-    for row in slice_shares(judge, own[inside]):
+    for row in two_shares(judge, own[inside], passed):
         kind = judge.labels[own] == KINDS[row.statistic]
         right = (judge.verdicts[own] == judge.labels[own])[kind].astype(np.float64)
         clusters = judge.scored.rated.contexts[judge.rows[own[kind]]]
         enough = min(row.n, int(kind.sum()) - row.n) >= FEWEST_LINES
-        p = apart(right, inside[kind], clusters) if enough else NAN
+        p = apart(right, inside[kind], clusters) if enough and passed is None else NAN
         about: dict[str, Any] = {"by": by, "group": group, "p": p}
         if row.n < FEWEST_LINES:
             hits = int(right[inside[kind]].sum())
@@ -141,7 +150,9 @@ def slices_table(estimates: list[Estimate]) -> Table | None:
             Column(f"n, {title}", of_share, lambda row: f"{row.n:,}", spare=True),
             Column(f"p, {title}", of_share, lambda row: p_value(row.p_adjusted)),
         ]
-    caption = "p: the same share on the other lines, adjusted for all parts and both shares (Holm). Under five replies: "
+    caption = (
+        "p: the same share on the other lines, adjusted for all parts and both shares (Holm). Under five replies: "
+    )
     several = len({row.scorer for row in rows}) > 1
     return pivot(
         rows,

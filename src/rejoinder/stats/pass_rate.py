@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, log, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -135,7 +136,7 @@ def pass_rate(
     of_verdicts = design_effect(spread, every_cluster) * float(spread @ spread) / lines**2
     value = sum(shares[kind] * good[kind] for kind in kinds)
     numbers, places = np.unique(clusters, return_inverse=True)
-    sums = np.bincount(places, weights=parts)
+    sums: FloatArray = np.bincount(places, weights=parts).astype(np.float64)
     return PassRate(value, n, lines, middle, variance + of_verdicts, variance, numbers, sums)
 
 
@@ -189,14 +190,12 @@ def weighted_shares(
         value = mass[hit] / total if total else NAN
         low, high = (1 / (1 + np.exp(-(odds + sign * reach))) for sign in (-1, 1))
         reason = "" if total else f"no reply is labelled {'good' if hit else 'bad'}"
-        ends = {"low": min(float(low), value), "high": max(float(high), value)} if total else {}
+        ends: dict[str, Any] = {"low": min(float(low), value), "high": max(float(high), value)} if total else {}
         result[name] = Estimate(value=value, **ends, reason=reason)
     return result
 
 
-def rogan_gladen(
-    right: tuple[float, float], labelled: tuple[float, float], passed: float, lines: float
-) -> Estimate:
+def rogan_gladen(right: tuple[float, float], labelled: tuple[float, float], passed: float, lines: float) -> Estimate:
     """Return the pass rate of `lines` other than the labelled ones, of which the judge passes the share `passed`.
 
     It assumes that the judge makes the same share of errors on both. If the judge is not clearly better than chance,
@@ -215,7 +214,7 @@ def rogan_gladen(
     value = min(max((passed + shares[1] - 1) / gap, 0.0), 1.0) if gap > 0 else NAN
     (se, sp), (P, N) = [(hits + 1) / (size + 2) for hits, size in zip(right, labelled, strict=True)], labelled  # noqa: N806
     of_se, of_sp, J = se * (1 - se) / (P + 2), sp * (1 - sp) / (N + 2), se + sp - 1  # noqa: N806
-    if J <= _Z * sqrt(of_se + of_sp):
+    if _Z * sqrt(of_se + of_sp) >= J:
         return Estimate(value=value, low=0.0, high=1.0, reason="the judge is not clearly better than chance")
     total = lines + _Z**2
     share = (passed * lines + _Z**2 / 2) / total
