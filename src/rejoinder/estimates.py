@@ -47,7 +47,8 @@ class Estimate:
         unscored: number of items without a score, which are left out.
         p: two-sided, of the null hypothesis that `method` names; never 0; NaN if undefined.
         p_adjusted: p, adjusted for the family of tests.
-        needed: number of items that would confirm the value with probability .8; None if unknown.
+        needed: of an inconclusive value, number of contexts that would confirm it with probability .8 if the truth is
+            the end of the interval nearest to 0; None if unknown.
         verdict: see `decide`.
         method: how value, interval and p were computed.
         seed: of the draws; None if nothing was drawn.

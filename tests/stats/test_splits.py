@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+from rejoinder.estimates import Estimate, Verdict
+from rejoinder.report.written import forecast
 from rejoinder.stats.correlation import williams
 from rejoinder.stats.permutation import paired_permutations
 from rejoinder.stats.prediction_powered import powered, sample_of
@@ -20,6 +23,7 @@ from rejoinder.stats.splits import (
     fold_groups,
     items_needed,
     joined_ties,
+    most_needed,
     pilot_of_correlations,
     pilot_of_means,
     split_groups,
@@ -164,6 +168,40 @@ def power(pilot: Pilot, items: int) -> float:
     z = float(stats.norm.ppf(0.975))
     shift = abs(pilot.effect) / pilot.spread * math.sqrt(max(0.0, items - z * z / 2))
     return float(stats.norm.cdf(shift - z) + stats.norm.cdf(-shift - z))
+
+
+def inconclusive(low: float, high: float, contexts: int) -> Estimate:
+    """An inconclusive value with this interval, over so many contexts of two lines."""
+    about = {"n": 2 * contexts, "contexts": contexts, "verdict": Verdict.INCONCLUSIVE}
+    return Estimate(value=(low + high) / 2, low=low, high=high, **about)  # type: ignore[arg-type]
+
+
+def test_a_forecast_is_for_the_end_of_the_interval_nearest_to_zero() -> None:
+    """Error .05 and near end .02: (1.95996 + .84162)^2 * 400 * (.05 / .02)^2 = 19,622.2."""
+    half = 0.05 * float(stats.t.ppf(0.975, 399))
+    row = inconclusive(0.02, 0.02 + 2 * half, 400)
+    assert most_needed(row) == 19_623
+    assert most_needed(-row) == 19_623
+    assert most_needed(row, tests=10) == 33_282
+    assert forecast(replace(row, needed=19_623)) == "between the 400 at hand and about 20,000 conversations"
+    assert forecast(replace(row, n=400, needed=401)) == "between the 400 at hand and about 500 rated responses"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        inconclusive(-0.01, 0.2, 400),
+        inconclusive(0.2, 0.25, 400),
+        inconclusive(1e-6, 0.2, 400),
+        inconclusive(0.02, 0.2, 2),
+        inconclusive(math.nan, math.nan, 400),
+        replace(inconclusive(0.02, 0.2, 400), verdict=Verdict.ABOVE),
+    ],
+    ids=["holds 0", "would do", "too many", "two contexts", "no interval", "shown"],
+)
+def test_no_forecast(row: Estimate) -> None:
+    assert most_needed(row) is None
+    assert forecast(row) == "–"
 
 
 def test_items_by_hand() -> None:

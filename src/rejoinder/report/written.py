@@ -57,6 +57,21 @@ def rounded(value: int) -> str:
     return f"{value if value < 100 else int(float(f'{value:.1e}')):,}"
 
 
+def forecast(row: Estimate, noun: str = "rated response") -> str:
+    """Return how many items may be needed to confirm a value, `between the 120 at hand and about 2,000 conversations`.
+
+    Counted are contexts, which are called by `noun` if each is a single line. Rounded up to one digit; a dash if there
+    is no forecast.
+    """
+    if row.needed is None:
+        return DASH
+    step = 10 ** (len(str(row.needed)) - 1)
+    most = -(-row.needed // step) * step
+    return (
+        f"between the {row.contexts:,} at hand and about {most:,} {noun if row.contexts == row.n else 'conversation'}s"
+    )
+
+
 def pluralize(value: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun; `plural` is the plural of nouns that do not just take an s."""
     return f"{value:,} {noun if value == 1 else plural or f'{noun}s'}"
@@ -82,7 +97,7 @@ def environment(package: str, folder: str) -> Environment:
         loader=PackageLoader(f"rejoinder.{package}", folder), autoescape=select_autoescape(["html.jinja"]),
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    filters = (count, interval, listed, number, percent, pluralize, rounded)
+    filters = (count, forecast, interval, listed, number, percent, pluralize, rounded)
     templates.filters |= {function.__name__: function for function in filters} | {"p": p_value}
     templates.globals |= {"one": one, "pick": pick}
     return templates

@@ -13,13 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.estimates import NAN
+from rejoinder.estimates import CONFIDENCE, LEVEL, NAN, Estimate, Verdict
 from rejoinder.stats.correlation import FEWEST, ROUNDING, pearson, standardised
 from rejoinder.stats.resamples import FloatArray, IntArray, renumbered
 
 Rows = NDArray[np.intp]
-LEVEL = 0.05
 MOST_STRATA = 10
+POWER = 0.8
+MOST_NEEDED = 1_000_000
+"""Contexts; a forecast of more only means that there is almost no effect."""
 
 
 # groups
@@ -203,3 +205,20 @@ def items_needed(pilot: Pilot, chance: float = 0.8) -> int | None:
         return None
     z = float(ndtri(1 - LEVEL / 2))
     return ceil(((z + float(ndtri(chance))) * pilot.spread / pilot.effect) ** 2 + z * z / 2)
+
+
+def most_needed(row: Estimate, tests: int = 1) -> int | None:
+    """Return how many contexts would confirm an inconclusive value if the truth is the interval's end nearest to 0.
+
+    They confirm it with probability .8 in a two-sided 5 % test, one of `tests`. If the truth is the other end, the
+    contexts at hand are enough (with up to 24 tests), so the forecast is a range from `row.contexts` to this number.
+    None if the interval holds 0, where a forecast could be anything, and above a million.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    if row.verdict != Verdict.INCONCLUSIVE or not row.excludes() or row.contexts < FEWEST:
+        return None
+    error = (row.high - row.low) / 2 / stdtrit(row.contexts - 1, (1 + CONFIDENCE) / 2)
+    beyond = ndtri(1 - LEVEL / 2 / tests) + ndtri(POWER)
+    contexts = row.contexts * (beyond * error / min(abs(row.low), abs(row.high))) ** 2
+    return ceil(contexts) if row.contexts < contexts <= MOST_NEEDED else None
