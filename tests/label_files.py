@@ -14,12 +14,17 @@ SCALE = [0, 1]
 _TOPICS = ("delivery", "refund", "warranty")
 
 
-def records(seed: int = 7, *, people: int = 60, labelled: int = 120) -> tuple[World, list[dict[str, Any]]]:
-    """Return a world of 800 replies and its lines; `labelled` have labels, `people` of them by two people."""
+def records(
+    seed: int = 7, *, people: int = 60, labelled: int = 120, errors: tuple[float, float] = (0.04, 0.08)
+) -> tuple[World, list[dict[str, Any]]]:
+    """Return a world of 800 replies and its lines; `labelled` have labels, `people` of them by two people.
+
+    `errors` are the shares of wrong labels of the two.
+    """
     rng = np.random.default_rng(seed)
     truth = world(rng)
     chosen = truth.by_chance(labelled, rng)
-    labels = {name: wrong_labels(truth.truth, error, rng) for name, error in (("alice", 0.04), ("bob", 0.08))}
+    labels = {name: wrong_labels(truth.truth, error, rng) for name, error in zip(("alice", "bob"), errors, strict=True)}
     lines: list[dict[str, Any]] = []
     for place, (version, verdict, words) in enumerate(zip(truth.versions, truth.verdicts, truth.words, strict=True)):
         lines.append(

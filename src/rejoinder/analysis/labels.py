@@ -53,7 +53,7 @@ def is_labelled(rated: RatedSet) -> bool:
 
 
 def labels_of(rated: RatedSet) -> FloatArray:
-    """Return [N] what most labellers say of each line; NaN for a tie."""
+    """Return [N] the label that most labellers give each line; NaN for a tie."""
     return np.where(rated.ratings == 0.5, np.nan, (rated.ratings > 0.5).astype(np.float64))
 
 
@@ -252,10 +252,10 @@ def labels(scored: ScoredSet) -> list[Estimate]:
         return []
     estimates, judges = _always_pass(scored), judges_of(scored)
     for name in scored.scores:
-        verdicts = gives_verdicts(scored, name)
-        if not len(scored.rows(name)) or scored.kinds[name] == "oracle baseline":
+        verdicts, rows = gives_verdicts(scored, name), scored.rows(name)
+        if not len(rows) or scored.kinds[name] == "oracle baseline":
             continue
-        if not verdicts:
+        if not is_binary(scored.scores[name][rows]):
             estimates += _of_numbers(scored, name, at_cutoff=name in scored.asked and name not in judges)
         if name in judges or verdicts:
             estimates += against_labels(Judged.of(scored, name))
@@ -378,12 +378,17 @@ def _among_verdicts(judge: Judged) -> list[Estimate]:
     value = float(((judge.labels[own] == 1) & (verdicts == 0)).sum()) / caught if caught else NAN
     method = "good replies failed for each bad reply caught: from this cost of a bad reply on it beats passing all"
     reason = "" if caught else "it catches no bad reply"
-    row = judge.scored.row(judge.name, judge.rows[own], "break-even cost", value=value, seed=None)
-    return [*estimates, replace(row, method=method, reason=reason)]
+    about: dict[str, Any] = {
+        "method": method,
+        "reason": reason,
+        "seed": None,
+        "verdict": _verdict(judge.scored, judge.name),
+    }
+    return [*estimates, judge.scored.row(judge.name, judge.rows[own], "break-even cost", value=value, **about)]
 
 
 def against_bar(judge: Judged, share: Estimate) -> Estimate:
-    """Return a share with its verdict: above if its whole interval reaches the bar, below if none of it does.
+    """Return a share with its verdict: above if its lower end reaches the bar, below if its upper end does not.
 
     If it is inconclusive, `needed` is how many replies of its kind would decide it if the share stays as it is.
     """

@@ -95,10 +95,8 @@ def labels_gate(scored: ScoredSet, estimates: Sequence[Estimate]) -> Gate:
 
 
 def judged_results(results: Results, scored: ScoredSet) -> Results:
-    """Return the results of a study with judges and labels first, if ratings are labels and a scorer gives verdicts."""
+    """Return the results of a study with its judges and their labels first."""
     judges, estimates = judges_of(scored), results.estimates
-    if not judges:
-        return results
     own, lead, cases = pick(estimates, dataset=scored.name), lead_of(scored, estimates), labels_cases(scored)
     blocks: list[Block | None] = [
         *(shares_table(scored, estimates, name) for name in judges),

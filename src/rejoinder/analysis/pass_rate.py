@@ -146,7 +146,7 @@ def _needed(judge: Judged, rates: dict[str, PassRate], pairs: list[tuple[str, st
 
 
 def _of_other_lines(judge: Judged) -> list[Estimate]:
-    """Return the pass rate of all lines by the errors that the judge makes on labelled lines from elsewhere."""
+    """Return the pass rate of all lines by the errors that the judge makes on other lines with labels."""
     own, known = judge.judged, judge.every != NO_VERDICT
     truth, verdicts, clusters = judge.labels[own], judge.verdicts[own], judge.scored.rated.contexts[judge.rows[own]]
     right, sizes = [], []

@@ -24,7 +24,8 @@ Chosen = Literal["chance", "verdict", "label"]
 """How labelled lines were chosen: among all lines, among those with each verdict, or by label."""
 
 
-class Population(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Population:
     """The M lines of a data set, rated or not; none for a pool.
 
     Attributes:
@@ -34,8 +35,8 @@ class Population(NamedTuple):
     """
 
     lines: tuple[Example, ...] = ()
-    scores: Mapping[str, FloatArray] = {}
-    rows: IntArray = np.empty(0, dtype=np.int64)
+    scores: Mapping[str, FloatArray] = field(default_factory=dict)
+    rows: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 class Judging(NamedTuple):

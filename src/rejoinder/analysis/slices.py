@@ -106,10 +106,10 @@ def apart(right: FloatArray, inside: BoolArray, clusters: IntArray) -> float:
 
 
 def _values(lines: Sequence[Example], keys: Sequence[str]) -> Mapping[str, list[str]]:
-    """Return the value of each line by property, "" where it has none."""
+    """Return the value of each line by property, "" without one."""
     lengths = np.array([len(words(line.response)) for line in lines])
     ends = np.quantile(lengths, [1 / 3, 2 / 3]) if len(lengths) else np.zeros(2)
-    thirds = [("short", "middle", "long")[int(np.searchsorted(ends, length))] for length in lengths.tolist()]
+    thirds = ["short" if size <= ends[0] else "long" if size >= ends[1] else "middle" for size in lengths.tolist()]
     properties: dict[str, Callable[[Example], str]] = {
         "tool call": lambda line: "tool call" if _calls_tool(line) else "no tool call",
         "sources": lambda line: "sources" if line.sources else "no sources",

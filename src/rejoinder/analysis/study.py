@@ -18,7 +18,7 @@ from rejoinder.analysis.baselines import (
     scorer_facts,
 )
 from rejoinder.analysis.disagreements import disagreements
-from rejoinder.analysis.labels import good_or_bad, judging_of
+from rejoinder.analysis.labels import good_or_bad, judges_of, judging_of
 from rejoinder.analysis.labels_layout import judged_results
 from rejoinder.analysis.leave_one_out import LEFT_OUT, SAME_SET, left_out, left_out_scores
 from rejoinder.analysis.pooled import over_sets
@@ -164,7 +164,7 @@ def _study_of_ratings(
         about=about,
         layout=layout(Measured(sets, pool, estimates, analyses, about, cases)),
     )
-    return judged_results(results, every[-1])
+    return judged_results(results, every[-1]) if judges_of(every[-1]) else results
 
 
 def _scored_set(
