@@ -166,7 +166,7 @@ def test_whole_conversations_are_scored_as_such() -> None:
     ("a", "b", "reason"),
     [
         ([1, 2, 3, 4], [1, 2, 3, 4], ""),
-        ([1, 2], [3, 5], "2 contexts; three or more are needed"),
+        ([1, 2], [3, 5], "2 contexts; 4 or more are needed"),
         ([1], [3], "1 context"),
     ],
 )
@@ -279,7 +279,7 @@ def test_users_with_several_conversations_are_pointed_out() -> None:
 def test_no_sizes_break_it(first: int, second: int) -> None:
     a, b = ([Example((f"{name}{n}",), str(n)) for n in range(count)] for name, count in (("a", first), ("b", second)))
     results = compare(a, b, [Worth()], resamples=100)
-    assert math.isnan(gap(results).low) is (min(first, second) < 3)
+    assert math.isnan(gap(results).low) is (min(first, second) < 4)
     json.dumps(results.to_dict(), allow_nan=False)
     terminal(results, 60)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ def judged(lines: list[Line], scorers: str | list[str] = JUDGE, **options: Any) 
     return study(lines, scorers, **{"resamples": 200, **options})
 
 
-def replies(labels: list[int | None], verdicts: list[int | None], **more: list[Any]) -> list[Line]:
+def replies(labels: Sequence[int | None], verdicts: Sequence[int | None], **more: list[Any]) -> list[Line]:
     """Return lines with labels and verdicts, each missing where it is None."""
     lines: list[Line] = []
     for place, (label, verdict) in enumerate(zip(labels, verdicts, strict=True)):

@@ -19,8 +19,9 @@ from rejoinder.analysis.leave_one_out import (
     left_out_scores,
     left_out_section,
 )
-from rejoinder.analysis.pooled import OVER_SETS, SAME_LINES, over_sets
+from rejoinder.analysis.pooled import over_sets
 from rejoinder.analysis.scored import RATERS, ScoredSet
+from rejoinder.analysis.standings import OVER_SETS, SAME_LINES
 from rejoinder.data.rated import ratings_of
 from rejoinder.encoders import AverageEncoder
 from rejoinder.errors import UsageError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,16 +11,16 @@ from scipy import stats
 
 from rejoinder.analysis.analyses import analyse
 from rejoinder.analysis.pooled import (
-    OVER_SETS,
-    SAME_LINES,
     common_lines,
     over_sets,
     over_sets_table,
+    range_of_sets,
     scorers_chart,
     sets_of,
     sets_table,
 )
 from rejoinder.analysis.scored import RATERS
+from rejoinder.analysis.standings import OVER_SETS, SAME_LINES, standings
 from rejoinder.estimates import NAN, Estimate, Verdict, one, pick
 from rejoinder.example import Example, Rating
 from rejoinder.scorer import FloatArray
@@ -114,29 +115,32 @@ def test_verdicts_have_two_families_and_leave_out_scorers_that_cannot_judge() ->
     assert pick(estimates, scorer="lost", group=SAME) == []
 
 
-def test_every_scorer_is_compared_on_the_lines_that_all_score() -> None:
+def test_scorers_are_compared_on_the_lines_that_all_ranked_ones_score() -> None:
     lines = examples()
     whole, half = noisy(lines, 1), noisy(lines, 2)
-    half[::3] = np.nan  # lines that one of them does not score
-    half[parts(lines)["three"]] = np.nan  # and a data set that it does not have
+    half[::40] = np.nan  # lines that one of them does not score
+    half[parts(lines)["three"][2:]] = 3.0  # and a data set in which it has no correlation
+    half[parts(lines)["three"][:2]] = np.nan
     length = np.array([len(example.response.split()) for example in lines], dtype=np.float64)
     scores = {"whole": whole, "half": half, "length": length}
     estimates = measured(lines, scores)
     same = [rows[np.isfinite(half[rows])] for name, rows in parts(lines).items() if name != "three"]
     for name, values in scores.items():
         expected = np.mean([stats.pearsonr(values[rows], ratings_of(lines)[rows]).statistic for rows in same])
-        row = one(estimates, scorer=name, statistic="pearson", group=SAME)
+        row = one(estimates, dataset=OVER_SETS, scorer=name, statistic="pearson", group=SAME)
         assert row.value == pytest.approx(expected) and row.low < expected < row.high
         assert row.n == sum(map(len, same)) and "2 data sets (one, two)" in row.method
     unlike = one(estimates, dataset=OVER_SETS, scorer="whole", statistic="pearson", group="")
-    assert unlike.value != pytest.approx(one(estimates, scorer="whole", statistic="pearson", group=SAME).value)
+    assert unlike.value != pytest.approx(
+        one(estimates, dataset=OVER_SETS, scorer="whole", statistic="pearson", group=SAME).value
+    )
     _, pool = scored_sets(lines, scores)
     assert pool is not None and sets_of(pool, estimates)["half"] == 2
     table, inside = over_sets_table(pool, estimates), sets_table(pool, estimates)
     assert table is not None and inside is not None
     rows = [row[0] for row in table.texts]
     assert rows[:2] == ["raters: ceiling", "raters: one rater"] and rows[-1] == "length (baseline)"
-    assert f"the {sum(map(len, same))} that all score" in table.caption
+    assert f"the {sum(map(len, same))} that all ranked scorers score" in table.caption
     assert inside.header == ("scorer", "mean [low, high]", "one", "two", "three")
     assert inside.texts[[row[0] for row in inside.texts].index("half")][-1] == "–"
     chart = scorers_chart(pool, estimates)
@@ -166,10 +170,28 @@ def test_a_data_set_without_a_correlation_of_all_scorers_is_not_common() -> None
     assert pool is not None
     assert [(member.name, len(rows)) for member, rows in common_lines(pool, pool.scores)] == [("three", 50)]
     estimates = measured(lines[:130], {"flat": flat[:130], "few": few[:130]})
-    assert (
-        pick(estimates, group=SAME) == []
-        and one(estimates, dataset=OVER_SETS, scorer="few", statistic="spearman").known
-    )
+    assert pick(estimates, dataset=OVER_SETS, scorer="few", group=SAME) == []
+    assert one(estimates, dataset=OVER_SETS, scorer="few", statistic="spearman").known
+    _, pool = scored_sets(lines[:130], {"flat": flat[:130], "few": few[:130]})
+    assert pool is not None and (standings(pool).ranked, standings(pool).fewer) == (["flat"], ["few"])
+
+
+def test_another_data_set_is_predicted_from_how_far_these_differ() -> None:
+    lines = examples()
+    scores = {"judge": noisy(lines, 1), "half": noisy(lines, 2)}
+    scores["half"][parts(lines)["three"]] = NAN
+    estimates = measured(lines, scores)
+    inside = [
+        row.value for row in pick(estimates, dataset=SETS, scorer="judge", statistic="pearson", level="turn", group="")
+    ]
+    row = one(estimates, scorer="judge", statistic="pearson in another data set")
+    half = stats.t.ppf(0.975, 2) * np.std(inside, ddof=1) * math.sqrt(4 / 3)
+    assert row.ends == pytest.approx((np.mean(inside) - half, min(np.mean(inside) + half, 1)))
+    assert not pick(estimates, scorer="half", statistic="pearson in another data set"), "two data sets predict nothing"
+    _, pool = scored_sets(lines, scores)
+    assert pool is not None and [own.value for own in range_of_sets(pool, estimates, "judge")] == sorted(inside)
+    table = over_sets_table(pool, estimates)
+    assert table is not None and {"lowest to highest", "another data set"} < set(table.header)
 
 
 def test_judges_fitted_on_these_data_sets_are_not_compared() -> None:

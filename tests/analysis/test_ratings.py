@@ -60,7 +60,7 @@ def test_the_mean_of_a_system_with_one_context_has_no_interval() -> None:
     lines = rated()
     lines[5] = replace(lines[5], system="once")
     row = rejoinder.ratings(lines, resamples=100).one(system="once", statistic="mean rating")
-    assert (row.n, row.has_interval) == (1, False) and "there is only one context" in row.reason
+    assert (row.n, row.has_interval) == (1, False) and "1 context, 4 are needed" in row.reason
 
 
 def test_kappa_needs_two_other_raters() -> None:

@@ -44,13 +44,15 @@ def test_noise_has_no_winner(studies: int, size: int, resamples: int) -> None:
     assert tempting > studies / 6 and winners <= max(2, studies / 10)
 
 
-def test_a_weak_correlation_is_no_agreement_and_gets_a_forecast() -> None:
+def test_a_weak_correlation_is_no_agreement_and_gets_no_forecast() -> None:
     examples = plain_lines()
     results = study(examples, {"weak": like(examples, 0.05, 3)})
     row = results.one(scorer="weak", statistic="pearson", level="turn")
-    assert 0 < row.value < 0.15 and row.low < 0 and row.verdict == "inconclusive" and row.needed
+    assert 0 < row.value < 0.15 and row.low < 0 and row.verdict == "inconclusive" and row.needed is None
     assert results.answer[0].startswith("weak shows no significant agreement with human ratings: Pearson 0.")
-    assert results.answer[1].startswith("You would need about ") and "noise ceiling of" not in told(results)
+    assert results.answer[1] == "More ratings may or may not confirm an agreement." and "noise ceiling of" not in told(
+        results
+    )
 
 
 def test_one_good_scorer_agrees_best() -> None:
@@ -84,7 +86,7 @@ def test_two_equal_scorers_have_no_winner() -> None:
     results = study(examples, {"one": like(examples, 0.6), "two": like(examples, 0.6, 2)})
     lead = results.answer[0].split()[0]
     assert "agrees with human ratings" in results.answer[0] and f"Not significantly behind {lead}: " in told(results)
-    assert "rated responses to separate it from" in told(results)
+    assert "You would need" not in told(results), "the interval of their difference holds 0"
 
 
 def test_a_scorer_that_does_not_beat_length_says_so_first() -> None:
@@ -142,13 +144,32 @@ def test_the_ceiling_one_rater_and_systems_are_in_the_answer() -> None:
 def test_several_data_sets_are_answered_by_their_mean() -> None:
     examples = [*plain_lines(dataset="one"), *plain_lines(seed=1, dataset="two")]
     results = study(examples, {"good": like(examples, 0.7), "noise": like(examples, 0.0)})
-    assert results.answer[0].startswith("good agrees best with human ratings: mean Pearson 0.")
-    assert "over 2 data sets" in results.answer[0]
-    assert study(examples, {"noise": like(examples, 0.0)}).answer[0].endswith("over 2 data sets.")
+    assert results.answer[0].startswith("good agrees best with human ratings: Pearson 0.")
+    assert results.answer[0].endswith("on these 2 data sets.") and "significantly above chance in 2" in told(results)
+    assert study(examples, {"noise": like(examples, 0.0)}).answer[0].endswith("on these 2 data sets.")
     half = given([*like(examples, 0.7).values[:200], *[float("nan")] * 200])
     one_set = study(examples, {"half": half, "noise": like(examples, 0.0)})
-    assert "half has a correlation in 1 of 2 data sets." in one_set.answer
-    assert any(line.startswith("On the 200 lines that all scorers score, half agrees best") for line in one_set.answer)
+    assert one_set.answer[0].startswith("No scorer agrees significantly with human ratings: the best, noise,")
+    assert any(
+        line.startswith("half is not ranked, because it scores only 50 % of the lines") for line in one_set.answer
+    )
+
+
+def test_the_highest_of_several_has_a_wider_interval_and_a_note_without_one() -> None:
+    examples = plain_lines()
+    scores = {f"scorer-{place}": like(examples, 0.2, place) for place in range(8)}
+    results = study(examples, scores)
+    highest = results.one(statistic="highest pearson")
+    own = results.one(scorer=highest.scorer, statistic="pearson", level="turn")
+    assert own.value == max(row.value for row in results.pick(statistic="pearson", scorer=scores))
+    assert highest.value == pytest.approx(own.value)
+    assert highest.high - highest.low > own.high - own.low
+    assert f"Pearson {highest.value:.2f} [{highest.low:.2f}, {highest.high:.2f}]" in results.answer[0]
+    key = results.layout.keys[0]
+    assert key.interval == f"[{highest.low:.2f}, {highest.high:.2f}]" and key.note.startswith("highest of 8, ")
+    without = study(examples, scores, resamples=0)
+    assert "This is the highest of 8 correlations, so likely less." in without.answer
+    assert not study(examples, {"alone": like(examples, 0.2)}).pick(statistic="highest pearson")
 
 
 # warnings

@@ -28,7 +28,6 @@ from rejoinder.stats.correlation import (
     pearsons,
     resampled,
     spearman,
-    williams,
     within,
 )
 from rejoinder.stats.resamples import Resamples, percentile_interval
@@ -432,36 +431,3 @@ def test_unrelated_scorers_leave_the_chance_band_once_in_twenty_times() -> None:
         naive += found > 1.96 / math.sqrt(len(x))
     assert 0.03 <= outside / draws <= 0.075, "95 % are inside"
     assert naive / draws > 0.12, "lines are not independent, and a band that takes them as such is too narrow"
-
-
-def test_williams_by_hand() -> None:
-    """r = .5 and .3 with .4 between them, 23 items.
-
-    The determinant is 1 - .25 - .09 - .16 + .12 = .62; the bracket is 2 * .62 * 22 / 20 + .4^2 * .6^3 = 1.39856, and
-    t = .2 * sqrt(22 * 1.4 / 1.39856), with 20 degrees of freedom.
-    """
-    t = 0.2 * math.sqrt(30.8 / 1.39856)
-    assert williams(0.5, 0.3, 0.4, 23) == pytest.approx(2 * stats.t.sf(t, 20), abs=1e-12)
-    assert williams(0.3, 0.5, 0.4, 23) == williams(0.5, 0.3, 0.4, 23)
-    assert williams(0.4, 0.4, 0.2, 50) == 1.0
-    assert williams(0.9, -0.9, -0.8, 100_000) == np.finfo(np.float64).tiny, "never 0"
-
-
-def test_williams_equals_psych() -> None:
-    """R's psych, `r.test(n = 103, r12 = .4, r13 = .5, r23 = .1)`, Steiger's case A: t = -.89, p = .37."""
-    assert round(williams(0.4, 0.5, 0.1, 103), 2) == 0.37
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "between", "n"),
-    [
-        (math.nan, 0.3, 0.2, 50),
-        (0.3, 0.3, math.nan, 50),
-        (0.5, 0.3, 0.2, 3),
-        (0.5, 0.5, 1.0, 50),
-        (0.5, -0.5, -1.0, 50),
-        (0.9, -0.9, 0.9, 50),
-    ],
-)
-def test_williams_without_a_test(first: float, second: float, between: float, n: int) -> None:
-    assert math.isnan(williams(first, second, between, n))

@@ -21,7 +21,7 @@ from rejoinder.stats.prediction_powered import (
 )
 
 Floats = NDArray[np.float64]
-TOO_FEW = "no interval: ratings of fewer than three conversations, or nearly all of one"
+TOO_FEW = "no interval: ratings of fewer than four conversations, or nearly all of one"
 
 
 def one(ratings: Floats, scores: Floats, clusters: NDArray[np.int64] | None = None, **other: Floats) -> Sample:
@@ -165,8 +165,9 @@ def test_two_independent_samples_are_welch() -> None:
         ([np.nan] * 4, [0, 1, 2, 3], "no rated line"),
         ([1.0, 2.0, np.nan, np.nan], [0, 1, 2, 3], TOO_FEW),
         ([1.0, 2.0, 3.0, 4.0], [0, 0, 1, 1], TOO_FEW),
-        ([1.0, *[2.0, 3.0] * 20, 4.0], [0, *[1] * 40, 2], TOO_FEW),
-        ([2.0, 2.0, 2.0, np.nan], [0, 1, 2, 3], "no interval: all ratings are equal"),
+        ([1.0, *[2.0, 3.0] * 20, 4.0], [0, *[1] * 38, 2, 3, 3], TOO_FEW),
+        ([1.0, 2.0, 4.0, np.nan], [0, 1, 2, 3], TOO_FEW),
+        ([2.0, 2.0, 2.0, 2.0], [0, 1, 2, 3], "no interval: all ratings are equal"),
     ],
 )
 def test_why_there_is_no_interval(ratings: list[float], clusters: list[int], why: str) -> None:

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from conftest import drawn
-from rejoinder.stats.ranking import pair_accuracy, rank_clusters, soft_pairwise_accuracy, system_p_values
+from rejoinder.stats.ranking import (
+    pair_accuracy,
+    pair_accuracy_by_chance,
+    rank_clusters,
+    soft_pairwise_accuracy,
+    system_p_values,
+)
 
 Floats = NDArray[np.float64]
 NONE = math.nan
@@ -30,41 +36,59 @@ def literal(x: Floats, y: Floats, epsilon: float) -> float:
 # pairs of lines
 
 
-def test_pair_accuracy_by_hand() -> None:
+def best(x: Floats, y: Floats, rows: NDArray[np.intp]) -> float:
+    """The lowest threshold with the highest accuracy on some lines."""
+    thresholds = sorted({0.0, *(float(abs(a - b)) for a, b in combinations(x[rows], 2))})
+    return max(thresholds, key=lambda threshold: literal(x[rows], y[rows], threshold))
+
+
+def test_accuracy_with_a_threshold_is_that_of_mt_metrics_eval() -> None:
     """The two examples of mt-metrics-eval's tests of tau_optimization; in the second, scores 4 apart tie."""
-    for ratings, expected in (((1.0, 2.0, 3.0, 4.0), 1.0), ((1.0, 1.0, 1.0, 4.0), 4 / 6)):
-        found = pair_accuracy(np.array([0.0, 2.0, 6.0, 8.0]), np.array(ratings))
-        assert (found.value, found.n, found.reason) == (expected, 6, "")
+    scores, rows = np.array([0.0, 2.0, 6.0, 8.0]), np.arange(4)
+    for ratings, epsilon, expected in (([1.0, 2.0, 3.0, 4.0], 0.0, 1.0), ([1.0, 1.0, 1.0, 4.0], 4.0, 4 / 6)):
+        assert literal(scores, np.array(ratings), epsilon) == expected
+        assert literal(scores, np.array(ratings), best(scores, np.array(ratings), rows)) == expected
 
 
 @given(
     rows=st.lists(
         st.tuples(st.one_of(st.integers(-3, 3).map(float), st.floats(-100, 100)), st.integers(1, 4).map(float)),
-        min_size=3,
-        max_size=11,
+        min_size=6,
+        max_size=14,
     )
 )
 @drawn(80)
-def test_pair_accuracy_has_the_best_threshold(rows: list[tuple[float, float]]) -> None:
+def test_pair_accuracy_has_the_best_threshold_of_other_folds(rows: list[tuple[float, float]]) -> None:
     x, y = np.array(rows).T
-    found = pair_accuracy(x, y)
+    folds = np.arange(len(x)) % 3
+    measured = pair_accuracy(x, y, folds)
     if len(set(x)) == 1 or len(set(y)) == 1:
-        assert math.isnan(found.value)
+        assert math.isnan(measured.value)
         return
-    thresholds = {0.0, *(abs(a - b) for a, b in combinations(x, 2))}
-    assert found.value == pytest.approx(max(literal(x, y, threshold) for threshold in thresholds), abs=1e-12)
+    right = 0.0
+    for a, b in combinations(range(len(x)), 2):
+        others = np.flatnonzero((folds != folds[a]) & (folds != folds[b]))
+        right += literal(x[[a, b]], y[[a, b]], best(x, y, others))
+    assert measured.value == pytest.approx(right / math.comb(len(x), 2), abs=1e-12)
 
 
 @pytest.mark.parametrize("far", [1.0, 1e9, 1e300])
 def test_scale_and_a_far_score_do_not_matter(far: float) -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(1, 4, 30).astype(float)
-    x = y + 0.6 * rng.normal(size=30)
+    x, folds = y + 0.6 * rng.normal(size=30), np.arange(30) % 5
     x[0] = far
-    found = pair_accuracy(x, y)
-    assert found.value == pytest.approx(max(literal(x, y, abs(a - b)) for a, b in combinations(x, 2)), abs=1e-12)
-    assert pair_accuracy(1024 * x, y).value == found.value
-    assert pair_accuracy(-y, y).value == pytest.approx(literal(-y, y, math.inf), abs=1e-12), "all tied"
+    assert pair_accuracy(1024 * x, y, folds).value == pair_accuracy(x, y, folds).value
+    ties = literal(-y, y, math.inf)
+    assert pair_accuracy(-y, y, folds).value == pytest.approx(ties, abs=1e-12), "all tied"
+    assert pair_accuracy_by_chance(y).value == max(ties, (1 - ties) / 2)
+
+
+def test_chance_is_a_constant_or_a_random_order() -> None:
+    assert pair_accuracy_by_chance(np.array([1.0, 1.0, 1.0, 2.0])).value == 0.5
+    assert pair_accuracy_by_chance(np.array([1.0, 1.0, 1.0])).value == 1.0
+    assert pair_accuracy_by_chance(np.array([1.0, 2.0, 3.0])).value == 0.5
+    assert math.isnan(pair_accuracy_by_chance(np.array([1.0])).value)
 
 
 @pytest.mark.parametrize(
@@ -77,13 +101,14 @@ def test_scale_and_a_far_score_do_not_matter(far: float) -> None:
     ],
 )
 def test_no_accuracy_has_a_reason(x: list[float], y: list[float], reason: str) -> None:
-    found = pair_accuracy(np.array(x), np.array(y))
+    found = pair_accuracy(np.array(x), np.array(y), np.arange(len(x)))
     assert math.isnan(found.value) and found.reason == reason
 
 
 @pytest.mark.parametrize("size", [1e308, 1e-320])
 def test_scores_at_the_ends_of_what_a_float_holds(size: float) -> None:
-    assert pair_accuracy(size * np.array([-1.0, 0.0, 0.5, 1.0]), np.array([1.0, 2.0, 3.0, 4.0])).value == 1.0
+    scores, ratings = size * np.array([-1.0, 0.0, 0.5, 1.0]), np.array([1.0, 2.0, 3.0, 4.0])
+    assert pair_accuracy(scores, ratings, np.arange(4)).value == 1.0
 
 
 # pairs of systems

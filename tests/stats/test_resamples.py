@@ -55,6 +55,7 @@ DRAWN = {
     "pool": [633, 363, 245],
     "re-ranking": [100, 221, 902],
     "quality": [962, 989, 153],
+    "tie folds": [702, 422, 389],
     "raters": [781, 80, 843],
     "raters by chance": [340, 242, 536],
     "reliability": [926, 184, 315],
@@ -194,7 +195,8 @@ def test_an_interval_by_hand() -> None:
     ("values", "clusters", "reason"),
     [
         ([], 5, "no interval: no resamples were asked for"),
-        ([0.5, 0.5], 1, "no interval: there is only one context, and contexts are what is resampled"),
+        ([0.5, 0.5], 1, "no interval: 1 context, 4 are needed"),
+        ([0.5, 0.5], 3, "no interval: 3 contexts, 4 are needed"),
         ([0.1, math.nan, math.nan], 5, "no interval: 2 of 3 resamples have no correlation"),
     ],
 )

@@ -41,7 +41,7 @@ def test_wilsons_ends_stand_around_the_share(wins: int, variance: float, cluster
 def test_a_share_over_clusters_stands_inside_its_interval(values: list[float], size: int) -> None:
     found = share_of_clusters(np.array(values), np.arange(len(values)) // size)
     assert found.value == np.mean(values)
-    assert found.has_interval is ((len(values) - 1) // size + 1 >= 3)
+    assert found.has_interval is ((len(values) - 1) // size + 1 >= 4)
     assert not found.has_interval or found.low - 1e-12 <= found.value <= found.high + 1e-12
 
 
@@ -63,14 +63,14 @@ def test_the_auc_is_that_of_scikit_learn(seed: int) -> None:
 
 
 def test_the_ends() -> None:
-    ones, zeros = np.ones(3), np.zeros(4)
+    ones, zeros = np.ones(4), np.zeros(4)
     assert auc(ones, zeros) == 1 and auc(zeros, ones) == 0 and auc(ones, np.ones(4)) == 0.5
     assert math.isnan(auc(ones, zeros[:0]))
-    perfect = auc_of_clusters(ones, zeros, np.arange(3), np.arange(4))
+    perfect = auc_of_clusters(ones, zeros, np.arange(4), np.arange(4))
     assert perfect.value == 1 and perfect.high == 1 and 0.1 < perfect.low < 1
-    few = auc_of_clusters(ones, zeros, np.zeros(3, int), np.zeros(4, int))
-    assert few.value == 1 and not few.has_interval and "3 are needed" in few.reason
-    assert not auc_of_clusters(ones, zeros[:0], np.arange(3), np.arange(0)).known
+    few = auc_of_clusters(ones, zeros, np.zeros(4, int), np.zeros(4, int))
+    assert few.value == 1 and not few.has_interval and "4 are needed" in few.reason
+    assert not auc_of_clusters(ones, zeros[:0], np.arange(4), np.arange(0)).known
 
 
 def test_what_rests_on_few_clusters_of_one_kind_is_no_surer_for_many_of_the_other() -> None:

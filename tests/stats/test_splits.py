@@ -14,7 +14,6 @@ from scipy import stats
 
 from rejoinder.estimates import Estimate, Verdict
 from rejoinder.report.written import forecast
-from rejoinder.stats.correlation import williams
 from rejoinder.stats.permutation import paired_permutations
 from rejoinder.stats.prediction_powered import powered, sample_of
 from rejoinder.stats.splits import (
@@ -301,22 +300,21 @@ def bent(rng: np.random.Generator, n: int) -> Floats:
 
 @pytest.mark.slow
 def test_the_forecast_for_scorers_is_the_simulated_power() -> None:
-    """From a pilot so large that it knows the truth; by both paired tests, on items independent of it."""
+    """From a pilot so large that it knows the truth; by the paired test, on items independent of it."""
     rng = np.random.default_rng(0)
     ratings, first, second = bent(rng, 200_000)
     pilot = pilot_of_correlations(first, second, ratings, own(200_000))
     needed = items_needed(pilot)
     assert needed is not None
     for items in (round(0.9 * needed), needed, round(1.1 * needed)):
-        found = np.zeros(2)
+        found = 0
         for _ in range(600):
             y, a, b = bent(rng, items)
-            r = np.corrcoef([y, a, b])
             swapped = paired_permutations("pearson", np.stack([a, b], axis=1), y, 0 * own(items), own(items), rng, 200)[
                 0, 1
             ]
-            found += [williams(r[0, 1], r[0, 2], r[1, 2], items) < 0.05, swapped.p < 0.05]
-        assert found / 600 == pytest.approx([power(pilot, items)] * 2, rel=0.1)
+            found += swapped.p < 0.05
+        assert found / 600 == pytest.approx(power(pilot, items), rel=0.1)
 
 
 @pytest.mark.slow

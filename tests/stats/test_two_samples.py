@@ -92,7 +92,7 @@ def test_the_sides_are_alike() -> None:
     assert (share.value, *share.ends) == pytest.approx((1 - back.value, 1 - back.high, 1 - back.low))
 
 
-@given(st.lists(st.integers(0, 5), min_size=3, max_size=30), st.lists(st.integers(0, 5), min_size=3, max_size=30))
+@given(st.lists(st.integers(0, 5), min_size=4, max_size=30), st.lists(st.integers(0, 5), min_size=4, max_size=30))
 def test_the_win_rate_is_that_of_mann_and_whitney(first: list[int], second: list[int]) -> None:
     found = win_rate(samples(first, second))
     expected = stats.mannwhitneyu(second, first).statistic / (len(first) * len(second))

@@ -11,7 +11,7 @@ import numpy as np
 
 from rejoinder.analysis.baselines import each_scorer
 from rejoinder.analysis.ceiling import raters, raters_table, shares_of_ceiling
-from rejoinder.analysis.contrasts import contrasts, contrasts_table, rank_groups
+from rejoinder.analysis.contrasts import contrasts, contrasts_table
 from rejoinder.analysis.disagreements import mistakes
 from rejoinder.analysis.labellers import labellers
 from rejoinder.analysis.labels import labels, labels_table, without_chance
@@ -19,19 +19,22 @@ from rejoinder.analysis.length import length, length_table
 from rejoinder.analysis.pass_rate import pass_rates
 from rejoinder.analysis.scored import RATERS, Analysis, Derived, ScoredSet
 from rejoinder.analysis.slices import slices
+from rejoinder.analysis.standings import SAME_LINES, best_first, standing
 from rejoinder.analysis.systems import systems, systems_table
 from rejoinder.analysis.verdicts import agreement_word, verdicts
 from rejoinder.analysis.within import systems_of_scorers_table, within_systems
 from rejoinder.data.rated import NO_SYSTEM
-from rejoinder.estimates import Estimate
+from rejoinder.estimates import NAN, Estimate, pick
 from rejoinder.report.tables import Column, Table, pivot
-from rejoinder.report.written import count, interval
+from rejoinder.report.written import interval, lines_scored, pluralize
 from rejoinder.stats.correlation import CORRELATIONS, chance_band, columns
-from rejoinder.stats.ranking import pair_accuracy
-from rejoinder.stats.resamples import FloatArray, IntArray, renumbered
+from rejoinder.stats.ranking import pair_accuracy, pair_accuracy_by_chance
+from rejoinder.stats.resamples import FEWEST_CLUSTERS, FloatArray, IntArray, renumbered
+from rejoinder.stats.splits import fold_groups
 
 MOST_PAIRED = 2000
 """Lines; all pairs of more take too long."""
+TIE_FOLDS = 5
 WITHOUT_COPIES = {"by": "lines", "group": "without reference copies"}
 _FEW_SYSTEMS = {
     1: "one system: there is nothing to correlate; needs three or more",
@@ -72,8 +75,11 @@ def _over_systems(scored: ScoredSet, scorer: str, rows: IntArray) -> list[Estima
 def _correlation(
     scored: ScoredSet, scorer: str, rows: IntArray, result: Estimate, draws: FloatArray, **more: Any
 ) -> Estimate:
-    """Return a correlation with its interval; or the reason for none, and why lines are unscored if any are."""
-    about = {"value": result.value, "p": result.p, **more}
+    """Return a correlation with its interval; or the reason for none, and why lines are unscored if any are.
+
+    Over lines it has no p yet, because the one of the correlation takes lines as independent.
+    """
+    about = {"value": result.value, "p": result.p if more.get("level") == "system" else NAN, **more}
     if result.known:
         return scored.estimate(draws, scorer, rows, more["statistic"], **about)
     estimate, why = scored.row(scorer, rows, **about), scored.unscored.get(scorer)
@@ -101,13 +107,23 @@ def by_chance(scored: ScoredSet) -> list[Estimate]:
 
 
 def pairs_of_lines(scored: ScoredSet) -> list[Estimate]:
-    """Return the share of pairs of lines that a scorer orders as the ratings do, ties calibrated."""
-    none = Estimate(reason=f"not computed for more than {MOST_PAIRED:,} lines")
-    method = "ties calibrated on these lines"
+    """Return the share of pairs of lines that a scorer orders as the ratings do, and what that is without knowledge."""
+    rated = scored.rated
+    number, rng = min(TIE_FOLDS, rated.clusters), scored.sampling.generator(scored.name, "tie folds")
+    folds = fold_groups(rated.contexts, number, rng)
     estimates = []
     for scorer, rows, values, ratings in each_scorer(scored):
-        accuracy = pair_accuracy(values, ratings) if len(rows) <= MOST_PAIRED else none
+        contexts = len(np.unique(rated.contexts[rows]))
+        accuracy, chance = Estimate(reason=f"not computed for more than {MOST_PAIRED:,} lines"), Estimate()
+        if contexts < FEWEST_CLUSTERS:
+            accuracy = Estimate(reason=f"{pluralize(contexts, 'context')}, {FEWEST_CLUSTERS} are needed")
+        elif len(rows) <= MOST_PAIRED:
+            accuracy = pair_accuracy(values, ratings, folds[rows])
+            chance = pair_accuracy_by_chance(ratings)
+        method = f"ties calibrated on other contexts, in {number} folds"
         estimates.append(scored.row(scorer, rows, "pair accuracy", accuracy, method=method))
+        if accuracy.known:
+            estimates.append(scored.row(scorer, rows, "pair accuracy by chance", chance))
     return estimates
 
 
@@ -133,25 +149,34 @@ def scorers_table(estimates: list[Estimate]) -> Table | None:
         return Column(title, {"statistic": statistic, "level": level, "group": "", "versus": ""}, write, spare)
 
     copies = {"statistic": "pearson", "level": level, **WITHOUT_COPIES}
+    same = {"statistic": "pearson", "level": level, **SAME_LINES}
+    order = best_first(estimates, level=level)
+    rows = [row for name in order for row in pick(estimates, scorer=name)]
     return pivot(
-        estimates,
+        rows + [row for row in estimates if row.scorer not in order],
         "scorer",
         [
             column("Pearson [low, high]", "pearson"),
             column("agreement", "pearson", agreement_word),
-            column("n", "pearson", lambda row: count(row.n), spare=True),
+            column("n", "pearson", lines_scored, spare=True),
+            Column("same lines", same, spare=True),
             column("by chance", "pearson by chance", lambda row: f"±{row.high:.2f}"),
             column("share of the ceiling", "share of the ceiling", partial(interval, share=True)),
             column("Spearman [low, high]", "spearman"),
             Column("without copies", copies, spare=True),
             column("pairs", "pair accuracy", spare=True),
+            column("pairs by chance", "pair accuracy by chance", spare=True),
             column("group", "rank group", lambda row: f"{row.value:.0f}", spare=True),
         ],
         title="Scorers",
+        in_order=True,
         caption="Agreement with human ratings line by line. [low, high]: 95 % interval from resampled contexts. By "
-        "chance: where 95 % of scorers fall that are unrelated to the ratings. Without copies: over responses that "
-        "equal no reference. Pairs: share of pairs of responses in the order of the ratings, ties calibrated. Group: a "
-        "new one begins where all above are significantly ahead of all below, by Pearson and by Spearman.",
+        "chance: where 95 % of scorers fall that are unrelated to the ratings. Same lines: over those that all ranked "
+        "scorers score, which decides the order; a scorer of less than 95 % of the lines is not ranked. Without "
+        "copies: over responses that equal no reference. Pairs: share of pairs of responses in the order of the "
+        "ratings, ties calibrated on other contexts; by chance: what the better one of a constant and a random order "
+        "has. Group: a new one begins where all above are significantly ahead of all below, by Pearson and by "
+        "Spearman.",
     )
 
 
@@ -167,6 +192,7 @@ ANALYSES: tuple[tuple[Analysis, TableOf | None], ...] = (
     (pairs_of_lines, None),
     (out_of_domain, None),
     (raters, raters_table),
+    (standing, None),
     (contrasts, contrasts_table),
     (systems, systems_table),
     (length, length_table),
@@ -177,7 +203,7 @@ ANALYSES: tuple[tuple[Analysis, TableOf | None], ...] = (
     (mistakes, None),
 )
 """The analyses of a data set, each with its table. To add one, write a function and its table, and one line here."""
-DERIVED: tuple[Derived, ...] = (verdicts, shares_of_ceiling, rank_groups, without_chance)
+DERIVED: tuple[Derived, ...] = (verdicts, shares_of_ceiling, without_chance)
 
 
 def analyse(scored: ScoredSet, analyses: Iterable[tuple[Analysis, TableOf | None]] = ANALYSES) -> list[Estimate]:

@@ -1,66 +1,60 @@
-"""Each two scorers on the lines that both score: whether one agrees better with human ratings."""
+"""The best of the scorers that were asked for against the others, and against trivial baselines."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import combinations
-from typing import Any, Literal
+from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 
 from rejoinder.analysis.scored import ScoredSet
-from rejoinder.estimates import NAN, Estimate, Verdict, decide, pick
+from rejoinder.analysis.standings import has_correlation, mean_over_sets, standings
+from rejoinder.estimates import NAN, Estimate, Verdict, decide
 from rejoinder.report.tables import Column, Table, pivot
-from rejoinder.report.written import DASH, count, interval, p_value, rounded
-from rejoinder.stats.correlation import pearson, williams
-from rejoinder.stats.permutation import paired_permutations
+from rejoinder.report.written import count, interval, p_value
+from rejoinder.stats.permutation import Ranked, drawn_swaps, step_down, swap_test, swapped_differences
 from rejoinder.stats.ranking import rank_clusters
-from rejoinder.stats.resamples import FloatArray, IntArray
-from rejoinder.stats.splits import items_needed, pilot_of_correlations
+from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray
+from rejoinder.stats.splits import most_needed
 
-# with few swaps no difference among many scorers could ever be significant: p is at least 1 over their number
-SWAPS_FOR_EACH_PAIR = 50
-RANKED_BY: tuple[Literal["pearson", "spearman"], ...] = ("pearson", "spearman")
+RANKED_BY: tuple[Ranked, ...] = ("pearson", "spearman")
 _DIFFERENCES = [f"difference of {statistic}" for statistic in RANKED_BY]
 Pair = tuple[str, str]
 
 
-def ranking(scored: ScoredSet) -> dict[str, float]:
-    """Return the Pearson correlation of the compared scorers that have one, best first; of a pool the mean inside sets.
-
-    Over all lines of a pool a scorer could lead by telling the data sets apart, which is no skill.
-    """
-    values = {name: _mean(scored.draws_in_sets("pearson", name, scored.rows(name)))[0] for name in scored.compared}
-    known = {name: float(value) for name, value in values.items() if np.isfinite(value)}
-    return dict(sorted(known.items(), key=lambda item: -item[1]))
-
-
 def contrasts(scored: ScoredSet) -> list[Estimate]:
-    """Return the differences of Pearson and of Spearman for each two scorers, the better by Pearson first.
+    """Return how far the best scorer is ahead of the others, by Pearson and by Spearman, and the rank groups.
 
-    p is by permutation of whole contexts, adjusted by Holm over all pairs. Pairs over the same lines share swaps and
-    resamples, so their differences add up: a - c = (a - b) + (b - c) in every resample.
+    There are two families of tests: of each two scorers that were asked for, and of each of these with each baseline.
+    Which scorer is best is chosen on the same lines, so both families hold the pairs of all that might have been. p is
+    by permutation of whole contexts, adjusted by Westfall and Young over the same swaps.
     """
-    order = list(ranking(scored))
-    pairs = list(combinations(order, 2))
-    resamples = scored.sampling.resamples
-    swaps = max(resamples, SWAPS_FOR_EACH_PAIR * len(pairs)) if resamples else 1  # 1: the observed differences alone
-    alike: dict[bytes, list[Pair]] = {}
-    for pair in pairs:
-        alike.setdefault(scored.rows(*pair).tobytes(), []).append(pair)
-    estimates: list[Estimate] = []
-    for same_lines in alike.values():
-        names = [name for name in order if any(name in pair for pair in same_lines)]
-        rows = scored.rows(*same_lines[0])
+    place = standings(scored)
+    if not place.ranked:
+        return []
+    lead, named = place.ranked[0], [*place.ranked, *place.fewer]
+    trivial = [name for name in scored.compared if scored.kinds[name] == "baseline" and name not in named]
+    baselines = [name for name in trivial if has_correlation(scored, name)]
+    among, to_baselines = list(combinations(named, 2)), list(product(place.ranked, baselines))
+    count = max(scored.sampling.resamples, 1)
+    swaps = drawn_swaps(scored.rated.clusters, count, scored.sampling.generator(scored.name, "contrasts"))
+    estimates, groups = list[Estimate](), list[Estimate]()
+    for family, most in ((among, 2), (to_baselines, 1)):  # of more scorers, the best seems better than it is
         for statistic in RANKED_BY:
-            estimates += _differences(scored, statistic, names, same_lines, rows, swaps)
-        if _is_one_set(scored, rows):  # there is no such test of a mean over data sets
-            estimates += [_williams(scored, pair, rows) for pair in same_lines]
-    places = {pair: place for place, pair in enumerate(pairs)}
-    estimates.sort(key=lambda estimate: places[estimate.scorer, estimate.versus])
-    families = [decide(pick(estimates, statistic=f"difference of {statistic}")) for statistic in RANKED_BY]
-    return [*families[0], *families[1], *pick(estimates, statistic="williams")]
+            rows = _decided(scored, statistic, family, place.lines, swaps, forecasts=len(named) <= most)
+            of_lead = [row for row in rows if lead in (row.scorer, row.versus)]
+            estimates += [row if row.scorer == lead else _turned(row) for row in of_lead]
+            groups += rows if family is among else []
+    return [*estimates, *_rank_groups(scored, groups, place.ranked)]
+
+
+def _turned(row: Estimate) -> Estimate:
+    """Return a difference the other way round."""
+    sides = {Verdict.ABOVE: Verdict.BELOW, Verdict.BELOW: Verdict.ABOVE}
+    return replace(-row, scorer=row.versus, versus=row.scorer, verdict=sides.get(row.verdict, row.verdict))
 
 
 def ahead(estimates: Sequence[Estimate], first: str, second: str) -> bool:
@@ -69,96 +63,88 @@ def ahead(estimates: Sequence[Estimate], first: str, second: str) -> bool:
     return bool(rows) and all(row.verdict == (Verdict.ABOVE if row.scorer == first else Verdict.BELOW) for row in rows)
 
 
-def rank_groups(estimates: list[Estimate], scored: ScoredSet) -> list[Estimate]:
-    """Add the rank group of each compared scorer; a new one begins where all above are ahead of all below."""
-    values = ranking(scored)
-    differences = pick(estimates, scorer=values, versus=values, statistic=_DIFFERENCES)
-    p = np.array([[0.0 if ahead(differences, first, second) else 1.0 for second in values] for first in values])
-    groups = rank_clusters(np.array(list(values.values())), p.reshape(len(values), len(values))).tolist()
+def _rank_groups(scored: ScoredSet, differences: Sequence[Estimate], ranked: Sequence[str]) -> list[Estimate]:
+    """Return the rank group of each ranked scorer; a new one begins where all above are ahead of all below."""
+    p = np.array([[0.0 if ahead(differences, first, second) else 1.0 for second in ranked] for first in ranked])
+    groups = rank_clusters(-np.arange(len(ranked), dtype=np.float64), p).tolist()
     method = "a new group: all above are significantly ahead of all below"
-    return estimates + [
+    return [
         scored.row(name, scored.rows(name), "rank group", value=float(group), method=method)
-        for name, group in zip(values, groups, strict=True)
+        for name, group in zip(ranked, groups, strict=True)
     ]
 
 
 def contrasts_table(estimates: list[Estimate]) -> Table | None:
-    """Return the differences between scorers."""
-    pearson, spearman = ({"statistic": f"difference of {statistic}"} for statistic in RANKED_BY)
+    """Return the differences between the best scorer and the others."""
+    pearson, spearman = ({"statistic": name} for name in _DIFFERENCES)
     return pivot(
         [row for row in estimates if row.versus],
         lambda row: f"{row.scorer} - {row.versus}",
         [
             Column("Pearson [low, high]", pearson, partial(interval, digits=3)),
-            Column("p, Holm", pearson, lambda row: p_value(row.p_adjusted)),
+            Column("p, adjusted", pearson, lambda row: p_value(row.p_adjusted)),
             Column("Spearman [low, high]", spearman, partial(interval, digits=3)),
-            Column("p of Spearman, Holm", spearman, lambda row: p_value(row.p_adjusted), spare=True),
-            Column("p, Williams", {"statistic": "williams"}, lambda row: p_value(row.p), spare=True),
+            Column("p of Spearman, adjusted", spearman, lambda row: p_value(row.p_adjusted), spare=True),
             Column("n", pearson, lambda row: count(row.n), spare=True),
-            Column("responses needed", pearson, lambda row: DASH if row.needed is None else rounded(row.needed)),
         ],
-        title="Differences between scorers",
+        title="The best scorer against the others",
         heading="pair",
         in_order=True,
         caption="Difference of the correlations over the lines that both score. p: scorers swapped in random contexts; "
-        "Holm: adjusted for the number of pairs. Williams' test takes lines as independent. Responses needed: rated "
-        "responses in all that would confirm the difference of Pearson with probability 0.8.",
+        "adjusted (Westfall and Young) for all pairs of two scorers, and for all pairs of a scorer and a baseline.",
     )
 
 
-def _differences(
-    scored: ScoredSet,
-    statistic: Literal["pearson", "spearman"],
-    names: Sequence[str],
-    pairs: Sequence[Pair],
-    rows: IntArray,
-    swaps: int,
+def _decided(
+    scored: ScoredSet, statistic: Ranked, family: Sequence[Pair], lines: IntArray, swaps: BoolArray, *, forecasts: bool
 ) -> list[Estimate]:
-    """Return the differences of one correlation for pairs over the same lines; p not yet adjusted."""
-    rated, rng = scored.rated, scored.sampling.generator(scored.name, "contrasts")
-    table = np.stack([scored.scores[name][rows] for name in names], axis=1)
-    ratings, contexts = rated.ratings[rows], rated.contexts[rows]
-    tested = paired_permutations(statistic, table, ratings, rated.sets[rows], contexts, rng, swaps)
-    draws = {name: scored.draws_in_sets(statistic, name, rows) for name in names}
+    """Return the differences of one correlation for a family of pairs, with verdicts.
+
+    Each pair is compared on the lines that the ranked scorers (`lines`) and both of the pair score. All pairs meet the
+    same swaps of contexts.
+    """
+    alike: dict[bytes, list[Pair]] = {}
+    rows = {pair: np.intersect1d(lines, scored.rows(*pair)) for pair in family}
+    for pair in family:
+        alike.setdefault(rows[pair].tobytes(), []).append(pair)
+    swapped: dict[Pair, FloatArray] = {}
+    for same in alike.values():
+        swapped |= _swapped(scored, statistic, same, rows[same[0]], swaps)
+    known = [pair for pair in family if np.isfinite(swapped[pair][0])]
+    tested = scored.sampling.resamples > 0
+    p = step_down(np.stack([swapped[pair] for pair in known])).tolist() if known and tested else [NAN] * len(known)
+    adjusted = dict(zip(known, p, strict=True))
     estimates = []
-    for first, second in pairs:
-        test = tested[names.index(first), names.index(second)]
-        about: dict[str, Any] = {"versus": second, "statistic": f"difference of {statistic}"}
-        if not test.known:
-            estimates.append(scored.row(first, rows, reason=_no_correlation(rows), **about))
-            continue
-        if statistic == "pearson" and _is_one_set(scored, rows):
-            x, y = (scored.scores[name][rows] for name in (first, second))
-            about["needed"] = items_needed(pilot_of_correlations(x, y, ratings, contexts))
-        about |= {"value": test.value, "p": test.p if scored.sampling.resamples else NAN}
-        method = f"p: {swaps} swaps of the two scorers in random contexts, by Holm"
-        estimates.append(scored.estimate(_mean(draws[first] - draws[second]), first, rows, method, **about))
+    for pair in family:
+        row = _difference(scored, statistic, pair, rows[pair], swap_test(swapped[pair]), len(family))
+        row = decide([row], [adjusted.get(pair, NAN)])[0]
+        estimates.append(replace(row, needed=most_needed(row, len(family))) if forecasts else row)
     return estimates
 
 
-def _williams(scored: ScoredSet, pair: Pair, rows: IntArray) -> Estimate:
-    """Return the difference of Pearson with the p of Williams' test, which takes lines as independent."""
-    x, y, ratings = scored.scores[pair[0]][rows], scored.scores[pair[1]][rows], scored.rated.ratings[rows]
-    first, second, between = (pearson(a, b).value for a, b in ((x, ratings), (y, ratings), (x, y)))
-    p, value = williams(first, second, between, len(rows)), first - second
-    reason = "" if np.isfinite(value) else _no_correlation(rows)
-    method = "Williams' test, takes lines as independent"
-    return scored.row(pair[0], rows, "williams", versus=pair[1], value=value, p=p, reason=reason, method=method)
+def _swapped(
+    scored: ScoredSet, statistic: Ranked, pairs: Sequence[Pair], rows: IntArray, swaps: BoolArray
+) -> dict[Pair, FloatArray]:
+    """Return the differences of pairs over the same lines after the swaps."""
+    names = list(dict.fromkeys(name for pair in pairs for name in pair))
+    table = np.stack([scored.scores[name][rows] for name in names], axis=1)
+    places = {(names.index(first), names.index(second)): (first, second) for first, second in pairs}
+    rated = scored.rated
+    differences = swapped_differences(
+        statistic, table, rated.ratings[rows], rated.sets[rows], rated.contexts[rows], swaps, places
+    )
+    return {pair: differences[columns] for columns, pair in places.items()}
 
 
-def _no_correlation(rows: IntArray) -> str:
-    """Return why two scorers have no difference on these lines."""
-    return f"{len(rows)} lines have both scores, and no correlation"
-
-
-def _is_one_set(scored: ScoredSet, rows: IntArray) -> bool:
-    """Return whether lines are of a single data set."""
-    return len(np.unique(scored.rated.sets[rows])) == 1
-
-
-def _mean(draws: FloatArray) -> FloatArray:
-    """Return [1 + B] the mean of `draws` [S, 1 + B] over the data sets that have a value."""
-    known = np.isfinite(draws)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means: FloatArray = np.where(known, draws, 0.0).sum(axis=0) / known.sum(axis=0)
-    return means
+def _difference(
+    scored: ScoredSet, statistic: Ranked, pair: Pair, rows: IntArray, test: Estimate, tests: int
+) -> Estimate:
+    """Return the difference of one correlation between two scorers, with its interval."""
+    about: dict[str, Any] = {"versus": pair[1], "statistic": f"difference of {statistic}"}
+    if not test.known:
+        return scored.row(pair[0], rows, reason=f"{len(rows)} lines have both scores, and no correlation", **about)
+    about |= {"value": test.value, "p": test.p if scored.sampling.resamples else NAN}
+    first, second = (scored.draws_in_sets(statistic, name, rows) for name in pair)
+    method = "p: both scorers swapped in random contexts"
+    method += f"; adjusted by Westfall and Young over {tests} pairs" if tests > 1 else ""
+    return scored.estimate(mean_over_sets(first - second), pair[0], rows, method, **about)

@@ -26,8 +26,8 @@ from rejoinder.scorer import Card, FloatArray, Scorer, Scores
 from rejoinder.scoring.domain import domain_share, out_of_domain
 from rejoinder.stats.correlation import ROUNDING
 from rejoinder.stats.permutation import cluster_means
-from rejoinder.stats.resamples import BoolArray, IntArray, Sampling, number_of, renumbered
-from rejoinder.stats.shares import FEWEST, share_of_clusters
+from rejoinder.stats.resamples import FEWEST_CLUSTERS, BoolArray, IntArray, Sampling, number_of, renumbered
+from rejoinder.stats.shares import share_of_clusters
 from rejoinder.stats.splits import Pilot, items_needed, pilot_of_means
 from rejoinder.stats.two_samples import Samples, difference, win_rate
 
@@ -252,7 +252,7 @@ def _paired(a: _Side, b: _Side, sign: int, sampling: Sampling) -> tuple[Estimate
     ahead = np.where(apart == 0, a.empty.astype(int) - b.empty.astype(int), sign * np.sign(apart))
     win, tie = share_of_clusters((1 + ahead) / 2, a.clusters), float((ahead == 0).mean())
     gap = Estimate(value=float(apart.mean()), n=len(apart), contexts=a.groups)
-    if a.groups < FEWEST:
+    if a.groups < FEWEST_CLUSTERS:
         return replace(gap, reason=_too_few(a.groups, "context")), win, tie
     scale = float(np.abs(apart).max()) or 1.0  # before the flips, whose tolerance is absolute
     rng, times = sampling.generator([a.groups], "comparison"), sampling.resamples
@@ -288,7 +288,7 @@ def _independent(
 
 def _too_few(groups: int, unit: str, where: str = "") -> str:
     """Return why there is no test."""
-    return f"{pluralize(groups, unit)}{where}; three or more are needed"
+    return f"{pluralize(groups, unit)}{where}; {FEWEST_CLUSTERS} or more are needed"
 
 
 def _why_none(lines: Lines, scores: Sequence[Scores], rare: Sequence[str]) -> str:

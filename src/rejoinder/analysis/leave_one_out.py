@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.analysis.pooled import OVER_SETS
 from rejoinder.analysis.scored import RATERS, ScoredSet
+from rejoinder.analysis.standings import OVER_SETS
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate, estimate_of, one, pick
 from rejoinder.example import OVERALL, Example

@@ -17,19 +17,18 @@ import numpy as np
 
 from rejoinder.analysis.ceiling import raters
 from rejoinder.analysis.scored import RATERS, ScoredSet
+from rejoinder.analysis.standings import OVER_SETS, SAME_LINES, standings
 from rejoinder.analysis.verdicts import agreement_word, beyond_chance
 from rejoinder.estimates import Estimate, estimate_of, one, pick
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Chart
 from rejoinder.report.tables import Column, Table, pivot
-from rejoinder.report.written import count, interval, number, pluralize
+from rejoinder.report.written import DASH, count, ends, interval, number, pluralize
 from rejoinder.stats.correlation import mean_correlation, mean_over_parts, pearson
-from rejoinder.stats.resamples import FloatArray, IntArray, mean_of_independent
+from rejoinder.stats.resamples import FloatArray, IntArray, mean_of_independent, prediction_interval
 
-OVER_SETS = "mean over data sets"
-"""The data set of these estimates."""
-SAME_LINES: Mapping[str, Any] = {"by": "lines", "group": "lines that all score"}
-"""The labels of the estimates on the lines that every scorer scores."""
+FEWEST_SETS = 3
+"""For which another data set is predicted; with two, the interval holds all values."""
 OF_RATERS = {
     "ceiling of pearson": ("raters: ceiling", "pearson"),
     "pearson of one rater": ("raters: one rater", "pearson"),
@@ -49,18 +48,23 @@ def over_sets(
 
     Judges that were `fitted` on some of these data sets seem closer to the raters than they are. So they have no means
     but that of Pearson's correlation and are not compared on the same lines, nor are scorers that cannot judge the
-    lines.    `also` are [N] scores by scorers that are only compared on the same lines.
+    lines or score fewer. `also` are [N] scores by scorers that are only compared on the same lines.
     """
-    means = sorted((_mean(pool, name) for name in pool.scores), key=lambda mean: (not mean.known, -mean.value))
+    place = standings(pool)
+    order = {name: -draws[0] for name, draws in place.draws.items()}
+    means = [_mean(pool, name) for name in pool.scores]
+    means.sort(key=lambda mean: (not mean.known, mean.scorer not in order, order.get(mean.scorer, -mean.value)))
     chance = {mean.scorer: row for mean in means for row in _of_sets(pool, estimates, mean.scorer, "pearson by chance")}
     names = [mean.scorer for mean in means if mean.known and mean.scorer in pool.compared and mean.scorer not in fitted]
     others = [(name, statistic) for name in names for statistic in ("spearman", "share of the ceiling")]
+    ranked = [name for name in names if name in place.draws]
     others += [(RATERS, statistic) for statistic in OF_RATERS]
     return [
         *beyond_chance(means, {name: row.high for name, row in chance.items()}, pool),
         *chance.values(),
         *(mean for scorer, statistic in others for mean in _of_sets(pool, estimates, scorer, statistic)),
-        *(on_same_lines(pool, {name: pool.scores[name] for name in names} | dict(also or {})) if names else []),
+        *(row for name in names for row in _another_set(pool, estimates, name)),
+        *(on_same_lines(pool, {name: pool.scores[name] for name in ranked} | dict(also or {})) if ranked else []),
     ]
 
 
@@ -89,6 +93,16 @@ def _of_sets(pool: ScoredSet, estimates: Sequence[Estimate], scorer: str, statis
     return [estimate_of(mean_of_independent(rows), method=method, **about)]
 
 
+def _another_set(pool: ScoredSet, estimates: Sequence[Estimate], scorer: str) -> list[Estimate]:
+    """Return the interval that holds the correlation of a scorer in another data set of this kind."""
+    rows = range_of_sets(pool, estimates, scorer)
+    if len(rows) < FEWEST_SETS:
+        return []
+    predicted = prediction_interval([row.value for row in rows]).between(-1, 1)
+    statistic = "pearson in another data set"
+    return [pool.row(scorer, pool.rows(scorer), statistic, predicted, dataset=OVER_SETS, seed=None)]
+
+
 def _inside(pool: ScoredSet, estimates: Sequence[Estimate]) -> list[Estimate]:
     """Return the values of the data sets over all of their lines."""
     levels = {member.name: member.level for member in pool.members}
@@ -101,6 +115,12 @@ def sets_of(pool: ScoredSet, estimates: Sequence[Estimate]) -> dict[str, int]:
     rows = [(row.scorer, row.statistic) for row in _inside(pool, estimates)]
     counts = Counter(scorer for scorer, statistic in rows if statistic == "pearson")
     return counts + Counter(OF_RATERS[name][0] for _, name in rows if OF_RATERS.get(name, ("", ""))[1] == "pearson")
+
+
+def range_of_sets(pool: ScoredSet, estimates: Sequence[Estimate], scorer: str) -> list[Estimate]:
+    """Return the Pearson correlations of a scorer inside the data sets, the lowest first."""
+    rows = [row for row in _inside(pool, estimates) if row.scorer == scorer and row.statistic == "pearson"]
+    return sorted(rows, key=lambda row: row.value)
 
 
 def common_lines(pool: ScoredSet, scores: Mapping[str, FloatArray]) -> list[tuple[ScoredSet, IntArray]]:
@@ -154,9 +174,21 @@ def over_sets_table(pool: ScoredSet, estimates: Sequence[Estimate]) -> Table | N
     means, sets = pick(estimates, dataset=OVER_SETS), sets_of(pool, estimates)
     rows = among_scorers(means) + [row for row in means if row.known and row.scorer != RATERS]
     whole = {"statistic": "pearson", "group": ""}
+
+    def lowest_to_highest(row: Estimate) -> str:
+        inside = range_of_sets(pool, estimates, row.scorer)
+        return f"{number(inside[0].value)} to {number(inside[-1].value)}" if inside else DASH
+
+    def verdicts_inside(row: Estimate) -> str:
+        words = Counter(own.verdict.value for own in range_of_sets(pool, estimates, row.scorer))
+        return " / ".join(str(words[word]) for word in ("above", "inconclusive", "below"))
+
     columns = [
         Column("Pearson [low, high]", whole),
         Column("agreement", whole, agreement_word),
+        Column("lowest to highest", whole, lowest_to_highest),
+        Column("another data set", {"statistic": "pearson in another data set"}, ends),
+        Column("sets above / inconclusive / below", whole, verdicts_inside, spare=True),
         Column("data sets", whole, lambda row: count(sets[row.scorer]), spare=True),
         Column("n", whole, lambda row: count(row.n), spare=True),
         Column("Pearson, same lines", {"statistic": "pearson", **SAME_LINES}),
@@ -165,13 +197,16 @@ def over_sets_table(pool: ScoredSet, estimates: Sequence[Estimate]) -> Table | N
         Column("share of the ceiling", {"statistic": "share of the ceiling"}, partial(interval, share=True)),
     ]
     same = {
-        f" Same lines: the {count(row.n)} that all score." for row in rows if row.group and row.scorer in pool.asked
+        f" Same lines: the {count(row.n)} that all ranked scorers score, which decide the order."
+        for row in rows
+        if row.group and row.scorer in pool.asked
     }
     caption = (
-        "Mean over data sets of the correlation with human ratings inside each. [low, high]: 95 % intervals, those of "
-        "Spearman and shares from the intervals of the data sets (Zou and Donner 2008). Scorers differ in data sets "
-        f"and lines, because some lines lack what they read.{''.join(same)} By chance: where 95 % of unrelated "
-        "scorers fall. Ceiling: the highest correlation to expect of any scorer."
+        "Mean over these data sets of the correlation with human ratings inside each. [low, high]: 95 % intervals of "
+        "the mean over these sets, those of Spearman and shares from the intervals of the data sets (Zou and Donner "
+        "2008). Another data set: where 95 % of the correlations in other data sets of this kind fall. Scorers differ "
+        f"in data sets and lines, because some lines lack what they read.{''.join(same)} By chance: where 95 % of "
+        "unrelated scorers fall. Ceiling: the highest correlation to expect of any scorer."
     )
     title = "Means over data sets"
     return pivot(rows, partial(_row, pool), columns, heading="scorer", title=title, in_order=True, caption=caption)

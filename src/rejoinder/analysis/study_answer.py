@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rejoinder.analysis.contrasts import ahead
 from rejoinder.analysis.disagreements import BAD_AS_GOOD, GOOD_AS_BAD
-from rejoinder.analysis.pooled import OVER_SETS, SAME_LINES, sets_of
+from rejoinder.analysis.pooled import range_of_sets, sets_of
 from rejoinder.analysis.scored import ScoredSet
+from rejoinder.analysis.standings import OVER_SETS, best_first, standings
 from rejoinder.data.rated import FEWEST_EQUAL, equal_scores
 from rejoinder.estimates import Estimate, one, pick
 from rejoinder.report.results import About
@@ -28,12 +29,15 @@ def correlations(scored: ScoredSet, estimates: Sequence[Estimate], scorers: Sequ
 
 
 def ranked(scored: ScoredSet, estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Return the Pearson correlations that a headline may name, best first.
+    """Return the Pearson correlations that a headline may name, best first on the lines that all ranked ones score.
 
     Scorers that were asked for and can judge the lines; baselines only if there is no other.
     """
     rows = [row for row in correlations(scored, estimates, scored.asked) if row.known]
-    rows = sorted((row for row in rows if row.scorer not in scored.outside), key=lambda row: -row.value)
+    rows = [row for row in rows if row.scorer not in scored.outside]
+    if not scored.members:  # those over data sets are in order
+        order = best_first(estimates, dataset=scored.name, level=scored.level)
+        rows.sort(key=lambda row: order.index(row.scorer))
     return [row for row in rows if scored.kinds[row.scorer] != "baseline"] or rows
 
 
@@ -44,15 +48,10 @@ def answer(scored: ScoredSet, estimates: Sequence[Estimate], scorers: Scorers) -
     labels = {"dataset": dataset, "group": "", "versus": "", "level": scored.level}
     lead, named = rows[0].scorer if rows else "", [row.scorer for row in rows]
     gaps = pick(estimates, dataset=scored.name, scorer=scored.compared, versus=scored.compared)
-    gaps = [row for row in gaps if lead in (row.scorer, row.versus)]
-    pearson = pick(gaps, statistic="difference of pearson")
-    needed = {row.versus if row.scorer == lead else row.scorer: row.needed for row in pearson}
-    trivial = [name for name in needed if scored.kinds[name] == "baseline" and name not in named]
+    trivial = [row.versus for row in pick(gaps, statistic="difference of pearson") if row.versus not in named]
     others = [name for name in named[1:] if not ahead(gaps, lead, name)]
-    same_lines: list[Estimate] = []
-    if len({lead_sets.get(name) for name in named}) > 1:
-        same_lines = pick(estimates, dataset=OVER_SETS, scorer=scored.asked, statistic="pearson", **SAME_LINES)
-    tried = [row for row in correlations(scored, estimates, scored.asked) if row.scorer not in scored.outside]
+    inside = range_of_sets(scored, estimates, lead)
+    fewer = standings(scored).fewer
     return sentences(
         "analysis",
         "study",
@@ -64,12 +63,14 @@ def answer(scored: ScoredSet, estimates: Sequence[Estimate], scorers: Scorers) -
         behind=[name for name in trivial if ahead(gaps, name, lead)],
         unbeaten=[name for name in trivial if not ahead(gaps, lead, name)],
         undecided=others,
-        to_separate=needed.get(others[0]) if others else None,
-        same_lines=max((row for row in same_lines if row.known), key=lambda row: row.value, default=None),
+        to_separate=one(gaps, scorer=lead, versus=others[0], statistic="difference of pearson") if others else None,
+        fewer=[row for row in rows if row.scorer in fewer and row.unscored],
+        inside=inside,
+        verdicts=Counter(row.verdict.value for row in inside),
+        titles={member.name: member.rated.title for member in scored.members},
         mistakes=[row for row in pick(estimates, dataset=dataset, scorer=[lead], statistic=_MISTAKES) if row.n],
         reason=next((row.reason for row in correlations(scored, estimates, list(scored.scores)) if row.reason), ""),
         measured=lambda statistic, scorer, **more: one(estimates, **labels | more, scorer=scorer, statistic=statistic),
-        tried=sum(row.known for row in tried),
         outside=[_outside(scored, estimates, scorers, name) for name in scored.asked if name in scored.outside],
     )
 

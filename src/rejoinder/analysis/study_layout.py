@@ -9,8 +9,9 @@ from rejoinder.analysis.analyses import TableOf
 from rejoinder.analysis.contrasts import contrasts_table
 from rejoinder.analysis.labels import judges_of
 from rejoinder.analysis.leave_one_out import LEFT_OUT, left_out_section
-from rejoinder.analysis.pooled import OVER_SETS, among_scorers, over_sets_table, scorers_chart, sets_of, sets_table
+from rejoinder.analysis.pooled import among_scorers, over_sets_table, scorers_chart, sets_of, sets_table
 from rejoinder.analysis.scored import RATERS, Analysis, ScoredSet
+from rejoinder.analysis.standings import OVER_SETS, best_first
 from rejoinder.analysis.study_answer import answer, ranked
 from rejoinder.analysis.verdicts import agreement_word
 from rejoinder.estimates import Estimate, one, pick
@@ -18,7 +19,7 @@ from rejoinder.report.charts import scatter
 from rejoinder.report.layout import Block, Case, Cases, Chart, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About
 from rejoinder.report.tables import Column, Table, pivot, table
-from rejoinder.report.written import count, interval, number, p_value, pluralize, sentences
+from rejoinder.report.written import count, interval, lines_scored, number, p_value, pluralize, sentences
 from rejoinder.stats.correlation import CORRELATIONS
 
 MOST_DRAWN = 4
@@ -76,7 +77,12 @@ def key_figures(study: Measured) -> list[KeyFigure]:
     dataset = OVER_SETS if study.pool else study.sets[0].name
     rows = ranked(study.whole, study.estimates)
     words = {"above": "agrees with human ratings", "below": "runs against human ratings"}
-    keys = [KeyFigure.of(row, row.scorer, words.get(row.verdict, "no significant agreement")) for row in rows[:1]]
+    keys = []
+    for row in rows[:1]:
+        highest = one(study.estimates, dataset=dataset, scorer=row.scorer, statistic="highest pearson")
+        of_several = f"highest of {len(rows)}, " if highest.known else ""
+        note = f"{of_several}{words.get(row.verdict, 'no significant agreement')}"
+        keys.append(KeyFigure.of(highest if highest.known else row, row.scorer, note))
     limits = {
         "ceiling of pearson": ("noise ceiling", "highest correlation to expect of any scorer"),
         "pearson of one rater": ("one rater", "against the mean of the others"),
@@ -179,12 +185,16 @@ def brief_table(study: Measured) -> Table | None:
     shown = [name for name, kind in kinds.items() if name in scored.asked or kind == "baseline"]
     rows = [row for row in pick(own, scorer=shown, statistic=("pearson", "spearman")) if row.known]
     sets = sets_of(study.pool, study.estimates) if study.pool else {}
+    if not study.pool:  # the means are in order
+        order = best_first(study.estimates, dataset=dataset, level=scored.level)
+        rows.sort(key=lambda row: order.index(row.scorer) if row.scorer in order else len(order))
+    rows.sort(key=lambda row: row.statistic != "pearson")
     pearson = {"statistic": "pearson"}
     return pivot(
-        [*among_scorers(own), *sorted(rows, key=lambda row: (row.statistic != "pearson", -row.value))],
+        [*among_scorers(own), *rows],
         lambda row: f"{row.scorer} (baseline)" if kinds.get(row.scorer) == "baseline" else row.scorer,
         [
-            Column("n", pearson, lambda row: count(row.n), spare=True),
+            Column("n", pearson, lines_scored, spare=True),
             *([Column("data sets", pearson, lambda row: count(sets[row.scorer]), spare=True)] if study.pool else []),
             Column("Pearson [low, high]", pearson),
             Column("Spearman [low, high]", {"statistic": "spearman"}, spare=True),
@@ -201,7 +211,10 @@ def agreement_table(study: Measured, scored: ScoredSet, level: str) -> Table | N
     columns = [Column("n", {"statistic": "pearson"}, lambda row: count(row.n))]
     for name in ("spearman", *(name for name in CORRELATIONS if name != "spearman")):
         columns.append(Column(f"{name.capitalize()} [low, high]", {"statistic": name}))
-        columns.append(Column(f"p of {name.capitalize()}", {"statistic": name}, lambda row: p_value(row.p), spare=True))
+        if any(row.p > 0 for row in pick(own, statistic=name)):
+            columns.append(
+                Column(f"p of {name.capitalize()}", {"statistic": name}, lambda row: p_value(row.p), spare=True)
+            )
     kept = [row for row in own if row.statistic in CORRELATIONS and row.scorer != RATERS]
     kept.sort(key=lambda row: row.statistic != "spearman" or -row.value)
     title = f"{scored.rated.title}, {level} level, {pluralize(scored.rated.clusters, 'context')}"

@@ -1,4 +1,4 @@
-"""Which correlations are beyond chance, and how many lines would confirm them."""
+"""Which correlations are beyond chance."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from scipy.special import ndtri
 from rejoinder.analysis.scored import ScoredSet
 from rejoinder.estimates import LEVEL, NAN, Estimate, decide, pick
 from rejoinder.report.written import DASH
+from rejoinder.stats.splits import most_needed
 
-MOST_NEEDED = 1_000_000
-"""Lines; a forecast of more only means that there is almost no correlation."""
 _EDGE = float(ndtri(1 - LEVEL / 2))  # standard deviations to the edge of a chance band
-_POWER = float(ndtri(0.8))
 
 
 def verdicts(estimates: list[Estimate], scored: ScoredSet) -> list[Estimate]:
@@ -28,36 +26,25 @@ def verdicts(estimates: list[Estimate], scored: ScoredSet) -> list[Estimate]:
 
 
 def beyond_chance(rows: Sequence[Estimate], bands: dict[str, float], scored: ScoredSet) -> list[Estimate]:
-    """Return Pearson correlations with verdicts and, if inconclusive, the number of lines that would confirm them.
+    """Return Pearson correlations with p and verdicts; of a single scorer with a forecast if it is inconclusive.
 
-    The scorers that were asked for and the others are two families. `bands` are the half widths of the chance bands by
+    The scorers that were asked for and the others are two families. The best of several has no forecast, because its
+    value is too high. `bands` are the half widths of the chance bands by
     scorer; near their edge the normal distribution replaces Student's, which makes no difference for the verdict.
     """
     decided: list[Estimate] = []
     for asked in (True, False):
         family = [row for row in rows if (row.scorer in scored.asked) is asked]
         widths = [bands.get(row.scorer, NAN) for row in family]
-        p = [
-            math.erfc(_EDGE * abs(row.value) / band / math.sqrt(2)) if band > 0 else NAN
+        family = [
+            replace(row, p=math.erfc(_EDGE * abs(row.value) / band / math.sqrt(2)) if band > 0 else NAN)
             for row, band in zip(family, widths, strict=True)
         ]
-        tried = sum(row.known and row.scorer not in scored.outside for row in family)
-        for row, band in zip(decide(family, p, outside=scored.outside), widths, strict=True):
-            decided.append(replace(row, needed=needed(row, band, tried) if row.verdict == "inconclusive" else None))
+        known = [row.scorer for row in family if row.known and row.scorer not in scored.outside]
+        alone = len(known) == 1 and len(scored.rated.named_systems) < 2  # more lines of few systems may not be enough
+        rows_decided = decide(family, outside=scored.outside)
+        decided += [replace(row, needed=most_needed(row)) if alone else row for row in rows_decided]
     return decided
-
-
-def needed(row: Estimate, band: float, tried: int) -> int | None:
-    """Return about how many lines would confirm a correlation as high as this one with probability 0.8.
-
-    It has a chance band of this half width, and is the best of `tried` scorers. None if it is not positive or has no
-    band, if that number of lines exists already, and above a million.
-    """
-    if not row.value > 0 or math.isnan(band) or not tried:
-        return None
-    beyond = float(ndtri(1 - LEVEL / 2 / tried)) + _POWER
-    lines = math.ceil(min(row.n * (beyond / _EDGE * band / row.value) ** 2, 2 * MOST_NEEDED))
-    return lines if row.n < lines <= MOST_NEEDED else None
 
 
 def agreement_word(row: Estimate) -> str:

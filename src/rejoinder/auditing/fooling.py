@@ -31,7 +31,7 @@ from rejoinder.report.written import percent
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.correlation import pearson, spearman
 from rejoinder.stats.resamples import IntArray, renumbered
-from rejoinder.stats.shares import auc, share_of_clusters
+from rejoinder.stats.shares import TOO_FEW, auc, share_of_clusters
 
 FEWEST = 30
 """The fewest replies with which there is a verdict."""
@@ -109,7 +109,7 @@ def _decided(share: Estimate, allowed: float, why_failed: str) -> Estimate:
         why = f" ({why_failed})" if why_failed and not share.n else ""
         reason = f"{share.n} usable replies, {FEWEST} are needed{why}"
     elif not share.has_interval:
-        reason = "too few contexts for an interval, 3 are needed"
+        reason = TOO_FEW
     elif share.low > allowed:
         return replace(share, verdict=Verdict.ABOVE)
     elif share.high <= allowed:

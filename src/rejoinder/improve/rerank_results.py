@@ -17,8 +17,8 @@ from rejoinder.report.written import count, interval, sentences
 from rejoinder.scorer import OUT_OF_DOMAIN, signature_of
 from rejoinder.scoring.domain import INSTEAD, out_of_domain
 from rejoinder.scoring.explained import facts_warning
-from rejoinder.stats.resamples import Sampling
-from rejoinder.stats.shares import FEWEST, wilson
+from rejoinder.stats.resamples import FEWEST_CLUSTERS, Sampling
+from rejoinder.stats.shares import wilson
 
 CHOSEN = "chosen"
 """The group of estimates about the chosen replies."""
@@ -97,9 +97,9 @@ def _shares(winnings: Winnings, outside: Mapping[str, str]) -> list[Estimate]:
     estimates = []
     for system, wins in winnings.sorted_wins.items():
         about: dict[str, Any] = {"scorer": name, "system": system, "statistic": "share won", "n": trials}
-        if trials < FEWEST:
+        if trials < FEWEST_CLUSTERS:
             value = wins.won / trials if trials else math.nan
-            share = Estimate(**about, value=value, reason="no interval: under three contexts")
+            share = Estimate(**about, value=value, reason="no interval: under four contexts")
         else:
             share = estimate_of(wilson(wins.won / trials, 0.0, trials, trials - 1), **about, method=_SHARE)
         estimates.append(replace(share, verdict=verdict))

@@ -42,6 +42,11 @@ def interval(
     return f"{text} [{low}, {high}]"
 
 
+def ends(estimate: Estimate) -> str:
+    """Return an interval alone, `0.01 to 0.22`; a dash if there is none."""
+    return " to ".join(map(number, estimate.ends)) if estimate.has_interval else DASH
+
+
 def p_value(p: float) -> str:
     """Return a p-value with three digits, `< .001` below that; a dash for NaN."""
     return DASH if math.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
@@ -72,6 +77,12 @@ def forecast(row: Estimate, noun: str = "rated response") -> str:
     )
 
 
+def lines_scored(row: Estimate) -> str:
+    """Return the number of lines, with their share if that is not all of them: `328 (82 %)`."""
+    share = percent(row.n / max(row.n + row.unscored, 1))
+    return count(row.n) if share == "100 %" else f"{row.n:,} ({share})"
+
+
 def pluralize(value: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun; `plural` is the plural of nouns that do not just take an s."""
     return f"{value:,} {noun if value == 1 else plural or f'{noun}s'}"
@@ -97,7 +108,7 @@ def environment(package: str, folder: str) -> Environment:
         loader=PackageLoader(f"rejoinder.{package}", folder), autoescape=select_autoescape(["html.jinja"]),
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    filters = (count, forecast, interval, listed, number, percent, pluralize, rounded)
+    filters = (count, ends, forecast, interval, listed, number, percent, pluralize, rounded)
     templates.filters |= {function.__name__: function for function in filters} | {"p": p_value}
     templates.globals |= {"one": one, "pick": pick}
     return templates

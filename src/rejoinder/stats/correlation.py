@@ -121,25 +121,6 @@ def _intraclass(values: FloatArray, clusters: IntArray) -> float:
     return float(((np.bincount(places, weights=z) ** 2).sum() - len(z)) / pairs) if pairs else 0.0
 
 
-def williams(first: float, second: float, between: float, n: int) -> float:
-    """Return the two-sided p that two Pearson correlations with the same ratings differ, over the same n lines.
-
-    `between` is that of the scorers. Lines must be independent and about normal; for clustered lines p is too small.
-    NaN if a correlation does not exist, with fewer than four lines, if the scorers are the same but for scale, and if
-    no three variables have these correlations.
-
-    Source: Williams (1959); Steiger (1980), equation 7.
-    """
-    from scipy.stats import t as student
-
-    determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
-    if n < 4 or not 1 - abs(between) >= ROUNDING or not determinant >= -1e-9:
-        return nan
-    spread = 2 * max(determinant, 0.0) * (n - 1) / (n - 3) + ((first + second) / 2) ** 2 * (1 - between) ** 3
-    t = (first - second) * sqrt((n - 1) * (1 + between) / spread)
-    return max(float(2 * student.sf(abs(t), n - 3)), SMALLEST_P)
-
-
 # over resamples
 
 
@@ -317,6 +298,13 @@ def _snapped(values: FloatArray) -> FloatArray:
 def _defined(values: FloatArray, n: FloatArray) -> FloatArray:
     """Return `values` inside [-1, 1], NaN where fewer than three lines were drawn or a variable is constant."""
     return _snapped(np.where((n >= FEWEST) & np.isfinite(values), values, nan))
+
+
+def partial_correlation(xy: FloatArray, xz: FloatArray, yz: FloatArray) -> FloatArray:
+    """Return [B] the correlation of x and y given z from their three correlations [B]; NaN where z leaves nothing."""
+    left = (1 - xz**2) * (1 - yz**2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _snapped(np.where(left > ROUNDING, (xy - xz * yz) / np.sqrt(left), nan))
 
 
 # over systems

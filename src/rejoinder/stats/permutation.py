@@ -8,7 +8,7 @@ Shapes: N lines, K scorers, R means, G clusters, P swaps or flips.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import combinations
 from typing import Literal
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from rejoinder.estimates import NAN, Estimate
 from rejoinder.stats.correlation import ROUNDING
 from rejoinder.stats.resamples import (
+    FEWEST_CLUSTERS,
     BoolArray,
     FloatArray,
     IntArray,
@@ -26,61 +27,116 @@ from rejoinder.stats.resamples import (
     cluster_counts,
     number_of,
     percentile_interval,
+    renumbered,
 )
 
-FEWEST_CLUSTERS = 3  # that a test needs; with two, half of all flips are as extreme
+Ranked = Literal["pearson", "spearman"]
+Pair = tuple[int, int]
 FLIPS = 1000
 _SWAP_BLOCK = 2**21  # numbers in one working array
 _FLIP_BLOCK = 2**22
 
 
 def paired_permutations(
-    statistic: Literal["pearson", "spearman"],
+    statistic: Ranked,
     scores: FloatArray,
     ratings: FloatArray,
     parts: NDArray[np.integer],
     clusters: IntArray,
     rng: np.random.Generator,
     permutations: int = 1000,
-) -> dict[tuple[int, int], Estimate]:
-    """Return the difference between the mean correlations of each two scorers, by their columns j < k, with its p.
+) -> dict[Pair, Estimate]:
+    """Return the difference between the mean correlations of each two scorers, with its p by `swapped_differences`."""
+    numbers = renumbered(clusters)
+    swaps = drawn_swaps(number_of(numbers), permutations, rng)
+    swapped = swapped_differences(statistic, scores, ratings, parts, numbers, swaps)
+    return {pair: swap_test(differences) for pair, differences in swapped.items()}
+
+
+def drawn_swaps(clusters: int, permutations: int, rng: np.random.Generator) -> BoolArray:
+    """Return [G, P] which clusters are swapped; the first of the permutations leaves the scores as they are."""
+    swaps = np.array([rng.random(permutations) < 0.5 for _ in range(clusters)], dtype=bool)
+    swaps = swaps.reshape(clusters, permutations)
+    swaps[:, 0] = False
+    return swaps
+
+
+def swapped_differences(
+    statistic: Ranked,
+    scores: FloatArray,
+    ratings: FloatArray,
+    parts: NDArray[np.integer],
+    clusters: IntArray,
+    swaps: BoolArray,
+    pairs: Collection[Pair] | None = None,
+) -> dict[Pair, FloatArray]:
+    """Return [P], by columns j < k of two scorers, the difference of their mean correlations after each of the `swaps`.
 
     If two scorers were equally good, it would not matter which of them gave which score. So their scores, standardised
-    in each part (ranks for Spearman), change places in random whole clusters, and the difference is computed again. p
-    is the share of swaps with a difference as large as the observed one, which is counted in.
+    in each part (ranks for Spearman), change places in whole `clusters` [N], the rows of `swaps` [G, P], and the
+    difference is computed again.
 
-    Correlations are means over `parts` [N], for each pair without those in which one of the two is constant. All
-    `scores` [N, K] and `ratings` [N] must be finite.
+    Correlations are means over `parts` [N], for each pair without those in which one of the two is constant; NaN if
+    there is none. All `scores` [N, K] and `ratings` [N] must be finite. The default is all pairs.
 
-    Source: Good (2005), Permutation, Parametric and Bootstrap Tests of Hypotheses, section 3.7 (matched pairs); Phipson
-    and Smyth (2010) for counting the observed swap.
+    Source: Good (2005), Permutation, Parametric and Bootstrap Tests of Hypotheses, section 3.7 (matched pairs).
     """
-    numbers, cluster = np.unique(clusters, return_inverse=True)
-    swaps = np.array([rng.random(permutations) < 0.5 for _ in numbers], dtype=bool).reshape(len(numbers), permutations)
-    swaps[:, 0] = False  # the scores as they are
-    pairs = list(combinations(range(scores.shape[1]), 2))
-    totals, counts = np.zeros((len(pairs), permutations)), np.zeros(len(pairs))
+    pairs = list(combinations(range(scores.shape[1]), 2)) if pairs is None else pairs
+    totals, counts = {pair: np.zeros(swaps.shape[1]) for pair in pairs}, dict.fromkeys(pairs, 0)
     for part in np.unique(parts):
         rows = parts == part
         y = _standardised(statistic, ratings[rows])
         columns = {k: x for k, line in enumerate(scores[rows].T) if (x := _standardised(statistic, line)) is not None}
         if y is None or len(columns) < 2:
             continue
-        inside, places = np.unique(cluster[rows], return_inverse=True)
-        for pair, differences in _differences(columns, y, places, swaps[inside]).items():
-            totals[pairs.index(pair)] += differences
-            counts[pairs.index(pair)] += 1
+        inside, places = np.unique(clusters[rows], return_inverse=True)
+        known = [pair for pair in pairs if pair[0] in columns and pair[1] in columns]
+        for pair, differences in _differences(columns, y, places, swaps[inside], known).items():
+            totals[pair] += differences
+            counts[pair] += 1
     with np.errstate(invalid="ignore"):
-        means = totals / counts[:, None]
+        return {pair: np.divide(totals[pair], counts[pair]) for pair in pairs}
+
+
+def swap_test(differences: FloatArray) -> Estimate:
+    """Return the first of `differences` [P] with p, the share of those as large; it is counted in.
+
+    Source: Phipson and Smyth (2010), Permutation P-values Should Never Be Zero.
+    """
+    if np.isnan(differences[0]):
+        return Estimate()
     # A swap of everything gives the same difference with the opposite sign, but for the last digits.
-    as_large = (np.abs(means) >= np.abs(means[:, :1]) - ROUNDING).mean(axis=1)
-    tested = [Estimate(value=mean, p=p) for mean, p in zip(means[:, 0].tolist(), as_large.tolist(), strict=True)]
-    return {pair: figure if figure.known else Estimate() for pair, figure in zip(pairs, tested, strict=True)}
+    p = (np.abs(differences) >= abs(differences[0]) - ROUNDING).mean()
+    return Estimate(value=float(differences[0]), p=float(p))
+
+
+def step_down(differences: FloatArray) -> FloatArray:
+    """Return [M] the p of a family of tests, adjusted for their number and for how they depend on each other.
+
+    `differences` [M, P] are those after the same swaps; the first column is observed. Each is divided by its standard
+    deviation over the swaps, and the largest of all is compared with the largest after each swap; then the largest of
+    the others, and so on. The chance of one false rejection is that of the level.
+
+    Source: Westfall and Young (1993), Resampling-Based Multiple Testing, algorithm 2.8 (step-down maxT).
+    """
+    differences = np.nan_to_num(differences)
+    spreads = differences.std(axis=1, keepdims=True)
+    sizes = np.abs(differences) / np.where(spreads > ROUNDING, spreads, np.inf)
+    order = np.argsort(sizes[:, 0])
+    largest = np.maximum.accumulate(sizes[order], axis=0)
+    p = (largest >= sizes[order, :1] - ROUNDING).mean(axis=1)
+    result = np.empty(len(order))
+    result[order] = np.maximum.accumulate(p[::-1])[::-1]
+    return result
 
 
 def _differences(
-    columns: Mapping[int, FloatArray], ratings: FloatArray, clusters: IntArray, swaps: BoolArray
-) -> dict[tuple[int, int], FloatArray]:
+    columns: Mapping[int, FloatArray],
+    ratings: FloatArray,
+    clusters: IntArray,
+    swaps: BoolArray,
+    pairs: Collection[Pair],
+) -> dict[Pair, FloatArray]:
     """Return, by pair, [P] the first correlation less the second after the `swaps` [G, P].
 
     All columns have mean 0 and variance 1. With s half the sum and d half the difference of two scorers, the lines of a
@@ -95,7 +151,7 @@ def _differences(
         signed[:, block] = sums @ (1.0 - 2.0 * swaps[:, block])
     by_scorer = dict(zip(columns, signed.reshape(len(columns), 3, -1), strict=True))
     differences = {}
-    for j, k in combinations(columns, 2):
+    for j, k in pairs:
         shared = float(((columns[j] + columns[k]) * ratings).mean()) / 2
         mean, square, product = by_scorer[j] - by_scorer[k]
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -29,9 +29,8 @@ import numpy as np
 
 from rejoinder.estimates import CONFIDENCE, NAN, Estimate
 from rejoinder.stats.correlation import SMALLEST_P
-from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray
+from rejoinder.stats.resamples import FEWEST_CLUSTERS, BoolArray, FloatArray, IntArray
 
-FEWEST = 3  # rated clusters that an interval needs
 FREEDOM_TO_TUNE = 22.5  # 24 clusters: from there on a power fitted in vain widens an interval by at most 5 %
 _ROUNDING = 1e-9
 
@@ -123,7 +122,7 @@ def sample_of(
     residuals = shares * np.where(rated, ratings - mean, 0.0), shares * (scores - mean_score), whole * (scores - of_all)
     leverage, *sums = (np.bincount(places, weights=part).astype(np.float64) for part in (shares, *residuals))
     parts = np.sqrt(1 / (1 - np.minimum(leverage, 0.5))) * np.stack(sums)
-    freedom = 1 / float(leverage @ leverage) - 1 if (leverage > 0).sum() >= FEWEST else 0.0
+    freedom = 1 / float(leverage @ leverage) - 1 if (leverage > 0).sum() >= FEWEST_CLUSTERS else 0.0
     scale = float(np.abs(ratings[rated]).max()) or 1.0, float(np.abs(scores).max()) or 1.0
     return Sample(n, mean, mean_score - of_all, numbers, parts, freedom, scale)
 
@@ -182,7 +181,7 @@ def ratings_needed(sample: Sample, half: float, *, scored: bool, most: int = 10*
     """
     if _no_interval(sample, sample.variances()[0]):
         return None
-    low, high = FEWEST, most
+    low, high = FEWEST_CLUSTERS, most
     if _reach(sample, high, scored=scored) > half:
         return None
     while low < high:
@@ -209,7 +208,7 @@ def _tuning(freedom: float) -> float:
 def _no_interval(sample: Sample, variance: float) -> str:
     """Return why there is no interval, or ""."""
     if sample.freedom < 1:
-        return "no interval: ratings of fewer than three conversations, or nearly all of one"
+        return "no interval: ratings of fewer than four conversations, or nearly all of one"
     if variance <= (_ROUNDING * sample.scale[0]) ** 2:
         return "no interval: all ratings are equal"
     return ""

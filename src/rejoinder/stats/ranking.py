@@ -5,18 +5,22 @@ Shapes: N lines or items, S systems, P permutations.
 
 from __future__ import annotations
 
+from itertools import combinations_with_replacement
+
 import numpy as np
 
-from rejoinder.estimates import Estimate
+from rejoinder.estimates import NAN, Estimate
 from rejoinder.stats.correlation import ROUNDING, pearson
 from rejoinder.stats.resamples import FloatArray, IntArray
 
 
-def pair_accuracy(scores: FloatArray, ratings: FloatArray) -> Estimate:
+def pair_accuracy(scores: FloatArray, ratings: FloatArray, folds: IntArray) -> Estimate:
     """Return the share of pairs of lines that scores [N] and ratings [N] order in the same way, or that both call tied.
 
-    Scores rarely tie and ratings often do, so scores within a threshold of each other count as tied. The threshold is
-    the one with the highest share on these lines. Constant scores or ratings have no value, but a reason.
+    Scores rarely tie and ratings often do, so scores within a threshold of each other count as tied. The threshold of a
+    pair is the one with the highest share on other lines: on pairs of the folds that this pair has no line of. Fitted
+    on the pairs themselves it would find ties by luck. `folds` [N] are whole contexts, in [0, F) with F over 2.
+    Constant scores or ratings have no value, but a reason.
 
     All pairs are in memory at once, so call it with a few thousand lines at most.
 
@@ -25,18 +29,39 @@ def pair_accuracy(scores: FloatArray, ratings: FloatArray) -> Estimate:
     pairs = len(scores) * (len(scores) - 1) // 2
     if reason := pearson(scores, ratings, names=("score", "rating")).reason:
         return Estimate(n=pairs, reason=reason)
-    order = np.argsort(scores, kind="stable")
-    x, y = scores[order], ratings[order]
+    order, size = np.argsort(scores, kind="stable"), int(folds.max()) + 1
+    x, y, z = scores[order], ratings[order], folds[order]
     low, high = np.triu_indices(len(x), 1)
     with np.errstate(over="ignore"):
         gaps = x[high] - x[low]
-    # Calling a pair tied gains it if the ratings tie, and loses it if they had the order of the scores.
-    tied, ordered = y[low] == y[high], (y[low] < y[high]) & (gaps > 0)
     by_gap = np.argsort(gaps)
-    right = int(ordered.sum()) + np.cumsum(tied[by_gap].astype(np.int64) - ordered[by_gap])
-    last = np.append(gaps[by_gap][1:] != gaps[by_gap][:-1], True)  # a threshold takes all pairs with the same gap
-    without = int(ordered.sum()) + int((tied & (gaps == 0)).sum())
-    return Estimate(value=max(without, int(right[last].max())) / pairs, n=pairs)
+    gaps, low, high = gaps[by_gap], low[by_gap], high[by_gap]
+    # Calling a pair tied gains it if the ratings tie, and loses it if they had the order of the scores.
+    ordered = (y[low] < y[high]) & (gaps > 0)
+    gains = (y[low] == y[high]).astype(np.int32) - ordered
+    last = np.flatnonzero(np.append(gaps[1:] != gaps[:-1], True))  # a threshold takes all pairs with the same gap
+    cells, right = z[low] * size + z[high], int(ordered.sum())
+    for first, second in combinations_with_replacement(range(size), 2):
+        fold = np.arange(size)
+        other = (fold != first) & (fold != second)
+        totals = np.cumsum(gains * np.outer(other, other).ravel()[cells], dtype=np.int32)[last]
+        best = int(np.argmax(totals))
+        # Equal scores are always tied.
+        tied = last[best] + 1 if totals[best] > 0 else np.searchsorted(gaps, 0, side="right")
+        own = np.isin(np.arange(size * size), (first * size + second, second * size + first))
+        right += int((gains[:tied] * own[cells[:tied]]).sum())
+    return Estimate(value=right / pairs, n=pairs)
+
+
+def pair_accuracy_by_chance(ratings: FloatArray) -> Estimate:
+    """Return the higher pair accuracy of two scorers that know nothing: a constant one, and one in random order.
+
+    A constant calls all pairs tied and is right where ratings [N] tie; a random order is right in half of the others.
+    """
+    pairs = len(ratings) * (len(ratings) - 1) // 2
+    counts = np.unique(ratings, return_counts=True)[1]
+    ties = float((counts * (counts - 1)).sum()) / 2 / pairs if pairs else NAN
+    return Estimate(value=max(ties, (1 - ties) / 2), n=pairs)
 
 
 def soft_pairwise_accuracy(

@@ -32,6 +32,8 @@ Counts = NDArray[np.uint16]
 
 MOST_RESAMPLES = 100_000
 MOST_DRAWS = 2**30  # two bytes each
+FEWEST_CLUSTERS = 4
+"""Clusters that an interval or a test needs; with three, an interval over resamples holds the truth in 85 %."""
 BLOCK = 2**20  # numbers in one working array (8 MiB)
 
 
@@ -44,7 +46,7 @@ PURPOSES: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("agreement", "choices", "comparison", "trial", "assignment"), ()),
     **_numbered(1, "ceiling", "contrasts", "length", "systems", "within systems", "pool", "leave one out"),
     **_numbered(9, "attack", "audited lines", "geometry", "reliability", "bias", "fit"),
-    **_numbered(16, "re-ranking", "next lines", "quality"),
+    **_numbered(16, "re-ranking", "next lines", "quality", "tie folds"),
     **_numbered(25, "raters", "halves of raters", "models of raters", "stand-in", "raters by chance"),
     **_numbered(40, "cutoff", "second look"),
     **_numbered(0, "paper", "paper, swaps", "paper, kept at random", "paper, growing shares"),
@@ -212,7 +214,7 @@ def percentile_interval(draws: FloatArray, clusters: int, unit: str = "context")
     """Return the first of `draws` [1 + B] with its 95 % expanded percentile interval.
 
     Resamples without a value (NaN) are left out, and `method` counts them. There is no interval, but a reason, without
-    resamples, with fewer than two `clusters` behind the statistic, and if over half of the resamples have no value.
+    resamples, with too few `clusters` behind the statistic, and if over half of the resamples have no value.
     """
     value, drawn = float(draws[0]), draws[1:]
     known = drawn[np.isfinite(drawn)]
@@ -220,8 +222,9 @@ def percentile_interval(draws: FloatArray, clusters: int, unit: str = "context")
     reason = ""
     if not len(drawn):
         reason = "no interval: no resamples were asked for"
-    elif clusters < 2:
-        reason = f"no interval: there is only one {unit}, and {unit}s are what is resampled"
+    elif clusters < FEWEST_CLUSTERS:
+        units = unit if clusters == 1 else f"{unit}s"
+        reason = f"no interval: {clusters} {units}, {FEWEST_CLUSTERS} are needed"
     elif 2 * missing > len(drawn):
         reason = f"no interval: {missing} of {len(drawn)} resamples have no correlation"
     if reason:
@@ -246,15 +249,38 @@ def tail_of(inflation: float, freedom: float) -> float:
     return float(ndtr(-np.sqrt(inflation) * stdtrit(freedom, (1 + CONFIDENCE) / 2)))
 
 
+def interval_of_highest(draws: FloatArray, clusters: int) -> Estimate:
+    """Return the highest of K values with a 95 % interval that allows for the choice, from `draws` [K, 1 + B].
+
+    With 95 % probability all K intervals of this kind hold their truths, hence also that of the highest value. Their
+    half widths are the 95 % quantile of the largest |draw - value| / spread, times the spread of each.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    best = int(np.argmax(draws[:, 0]))
+    plain = percentile_interval(draws[best], clusters)
+    if not plain.has_interval:
+        return plain
+    apart = draws[:, 1:] - draws[:, :1]
+    known = np.isfinite(apart)
+    apart = np.abs(np.where(known, apart, 0.0))
+    spreads = np.sqrt((apart**2).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
+    largest = (apart / np.where(spreads > 0, spreads, np.inf)[:, None]).max(axis=0)
+    few = np.sqrt(clusters / (clusters - 1)) * stdtrit(clusters - 1, (1 + CONFIDENCE) / 2) / ndtri((1 + CONFIDENCE) / 2)
+    half = float(np.quantile(largest, CONFIDENCE) * spreads[best] * few)
+    method = f"the highest of {len(draws)}: simultaneous 95% interval, {draws.shape[1] - 1} resamples of contexts"
+    return Estimate(value=plain.value, low=plain.value - half, high=plain.value + half, method=method)
+
+
 def two_sided(draws: FloatArray, clusters: int) -> float:
-    """Return the p that matches `percentile_interval` (.05 if that ends at zero); NaN without values or clusters.
+    """Return the p that matches `percentile_interval` (.05 if that ends at zero); NaN with too few clusters.
 
     It is the share of resamples in `draws` [1 + B] beyond zero, one counted in advance, expanded as the interval is.
     """
     from scipy.special import ndtri, stdtr
 
     known = draws[1:][np.isfinite(draws[1:])]
-    if not len(known) or clusters < 2:
+    if not len(known) or clusters < FEWEST_CLUSTERS:
         return NAN
     beyond = min((known <= 0).sum(), (known >= 0).sum())
     share = min(0.5, (1 + int(beyond)) / (len(known) + 1))
@@ -276,3 +302,16 @@ def mean_of_independent(figures: Sequence[Estimate], counts: Sequence[int] | Non
     mean = float(np.average(values, weights=weights))
     below, above = (np.sqrt(np.square(weights * (values - end)).sum()) / weights.sum() for end in (lows, highs))
     return Estimate(value=mean, low=mean - float(below), high=mean + float(above))
+
+
+def prediction_interval(values: Sequence[float]) -> Estimate:
+    """Return the mean of two or more values with the 95 % interval for one more of them, normal around the same mean.
+
+    Source: Higgins, Thompson and Spiegelhalter (2009), A re-evaluation of random-effects meta-analysis, section 4.
+    """
+    from scipy.special import stdtrit
+
+    size, mean = len(values), float(np.mean(values))
+    half = float(stdtrit(size - 1, (1 + CONFIDENCE) / 2) * np.std(values, ddof=1) * np.sqrt(1 + 1 / size))
+    method = f"mean of {size}; 95% prediction interval for one more"
+    return Estimate(value=mean, low=mean - half, high=mean + half, method=method)

@@ -8,24 +8,23 @@ from __future__ import annotations
 import numpy as np
 
 from rejoinder.estimates import CONFIDENCE, NAN, Estimate
-from rejoinder.stats.resamples import FloatArray, IntArray, number_of
+from rejoinder.stats.resamples import FEWEST_CLUSTERS, FloatArray, IntArray, number_of
 
-FEWEST = 3
-_TOO_FEW = f"too few contexts for an interval, {FEWEST} are needed"
+TOO_FEW = f"too few contexts for an interval, {FEWEST_CLUSTERS} are needed"
 
 
 def share_of_clusters(
     values: FloatArray, clusters: IntArray, rests_on: int | None = None, *, binary: bool = False
 ) -> Estimate:
-    """Return the mean of `values` [N] in [0, 1] with an interval over clusters; no interval with under three.
+    """Return the mean of `values` [N] in [0, 1] with an interval over clusters; no interval with too few.
 
     `rests_on` is the number of clusters that count, if some carry little information. Of `binary` values, 0 or 1, the
     interval is never narrower than that of as many independent lines.
     """
     share, groups = float(values.mean()) if len(values) else NAN, number_of(clusters)
     trials = groups if rests_on is None else rests_on
-    if trials < FEWEST:
-        return Estimate(value=share, reason="" if rests_on is None else _TOO_FEW)
+    if trials < FEWEST_CLUSTERS:
+        return Estimate(value=share, reason="" if rests_on is None else TOO_FEW)
     sums = np.bincount(clusters, weights=values - share, minlength=groups)
     variance = float((sums**2).sum()) / len(values) ** 2 * groups / (groups - 1)
     variance = max(variance, share * (1 - share) / len(values)) if binary else variance
@@ -70,7 +69,7 @@ def auc(good: FloatArray, bad: FloatArray) -> float:
 def auc_of_clusters(good: FloatArray, bad: FloatArray, good_in: IntArray, bad_in: IntArray) -> Estimate:
     """Return the area under the curve with an interval over the clusters `good_in` [P] and `bad_in` [Q].
 
-    There is no interval if a kind has under three clusters.
+    There is no interval if a kind has too few clusters.
 
     Source: Obuchowski (1997), Nonparametric analysis of clustered ROC curve data, for the variance.
     """
@@ -79,8 +78,8 @@ def auc_of_clusters(good: FloatArray, bad: FloatArray, good_in: IntArray, bad_in
         return Estimate(reason="there are not both kinds")
     groups = max(number_of(good_in), number_of(bad_in))
     trials = min(len(np.unique(good_in)), len(np.unique(bad_in)))  # the rarer kind limits the precision
-    if trials < FEWEST:
-        return Estimate(value=value, reason=_TOO_FEW)
+    if trials < FEWEST_CLUSTERS:
+        return Estimate(value=value, reason=TOO_FEW)
     parts = np.bincount(good_in, weights=share_below(good, bad) - value, minlength=groups) / len(good)
     parts += np.bincount(bad_in, weights=1 - share_below(bad, good) - value, minlength=groups) / len(bad)
     return wilson(value, float((parts**2).sum()) * groups / (groups - 1), trials, trials - 1)

@@ -29,6 +29,7 @@ from rejoinder.estimates import NAN, Estimate
 from rejoinder.stats.correlation import ROUNDING
 from rejoinder.stats.resamples import (
     BLOCK,
+    FEWEST_CLUSTERS,
     BoolArray,
     FloatArray,
     IntArray,
@@ -38,7 +39,7 @@ from rejoinder.stats.resamples import (
     renumbered,
     tail_of,
 )
-from rejoinder.stats.shares import FEWEST, share_below, wilson
+from rejoinder.stats.shares import share_below, wilson
 
 
 class Difference(NamedTuple):
@@ -110,7 +111,7 @@ class Samples:
     def too_few(self) -> str:
         """The reason why there is no test, or ""."""
         fewest = int(min(self.side.sum(), (~self.side).sum()))
-        return "" if fewest >= FEWEST else f"a sample of {fewest} {'cluster' if fewest == 1 else 'clusters'}"
+        return "" if fewest >= FEWEST_CLUSTERS else f"a sample of {fewest} {'cluster' if fewest == 1 else 'clusters'}"
 
     def of_stratum(self, stratum: int) -> Samples:
         """Return the values of one stratum."""
@@ -140,7 +141,7 @@ class Samples:
 
 
 def difference(samples: Samples, rng: np.random.Generator, resamples: int = 1000) -> Difference:
-    """Return the difference between the means of two samples; interval and p need three clusters in each.
+    """Return the difference between the means of two samples; interval and p need four clusters in each.
 
     `resamples` is the number of resamples, and that of deals.
     """

@@ -1,0 +1,14 @@
+"""Length bias, the accuracy over pairs and intervals of few contexts are right in worlds with known truth."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulations.length_and_pairs import SIMULATIONS
+from simulations.rows import Simulation
+
+
+@pytest.mark.parametrize("simulation", SIMULATIONS, ids=lambda simulation: simulation.run.__name__)
+def test_figures_are_in_their_range(simulation: Simulation) -> None:
+    wrong = [row for row in simulation.run(simulation.few, 0) if not row.outside and not row.holds()]
+    assert wrong == []
