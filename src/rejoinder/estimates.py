@@ -129,7 +129,7 @@ STATISTICS = frozenset(
         *("pearson", "spearman", "kendall", "pearson within systems", "pearson by chance", "pair accuracy"),
         *("pair accuracy by chance", "highest pearson", "pearson in another data set"),
         *("difference of pearson", "difference of spearman", "share of the ceiling"),
-        *("soft pairwise accuracy", "mean score", "mean rating"),
+        *("soft pairwise accuracy", "mean score", "mean prediction interval", "mean rating"),
         *("length effect", "rated bad, scored good", "rated good, scored bad", "share out of domain"),
         # study
         "rank group",
@@ -154,7 +154,7 @@ STATISTICS = frozenset(
         *("mean rating, ratings only", "difference, ratings only", "power", "effective ratings"),
         *("ratings needed", "ratings needed, ratings only"),
         # learned judges
-        *("gain in pearson", "gain in spearman", "gain in accuracy"),
+        *("gain in pearson", "gain in spearman", "gain in accuracy", "gain from more lines"),
         *("spearman within systems", "gain in pearson within systems", "gain in spearman within systems"),
         # re-ranking
         "share won",

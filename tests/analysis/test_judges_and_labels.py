@@ -55,19 +55,8 @@ def test_the_answer_has_at_most_twelve_lines(world: tuple[list[Line], Results], 
     ran = run("study", str(path), "-s", JUDGE)
     assert ran.code == 0
     lines = [line for line in ran.out.splitlines() if line.strip() and not set(line) <= {"─"}]
-    assert len(lines) <= 13 and len(lines[0].split()) <= 20
-    assert "agrees" not in ran.out and lines[1].split() == [
-        "count",
-        "share",
-        "[low,",
-        "high]",
-        "a",
-        "second",
-        "person",
-        "bar",
-        "80",
-        "%",
-    ]
+    assert len(lines) <= 12 and len(lines[0].split()) <= 20
+    assert "agrees" not in ran.out and " ".join(lines[2].split()) == "count share [low, high] a second person bar 80 %"
 
 
 def test_the_pass_rate_holds_the_truth_and_the_difference_is_inconclusive(world: tuple[list[Line], Results]) -> None:
@@ -115,7 +104,9 @@ def test_single_labels_say_what_a_perfect_judge_would_catch() -> None:
     [(60, 60, "above", 0), (60, 20, "below", 6), (60, 52, "inconclusive", 6)],
 )
 def test_the_gate(right_good: int, right_bad: int, verdict: str, code: int, tmp_path: Path, run: Run) -> None:
-    verdicts: list[int | None] = [1] * right_good + [0] * (60 - right_good) + [0] * right_bad + [1] * (60 - right_bad)
+    verdicts: Sequence[int | None] = (
+        [1] * right_good + [0] * (60 - right_good) + [0] * right_bad + [1] * (60 - right_bad)
+    )
     lines = replies([1] * 60 + [0] * 60, verdicts)
     gate = judged(lines, bar=0.8).gate
     assert gate is not None and gate.passed is (code == 0) and verdict in gate.text
@@ -229,10 +220,37 @@ def test_bad_options(option: dict[str, Any]) -> None:
         judged(replies([1, 0] * 10, [1, 0] * 10), **option)
 
 
+def test_the_answer_is_about_the_test_split() -> None:
+    labels = [1, 0] * 30
+    verdicts = [1, 0] * 20 + [1, 1] * 10
+    results = judged(replies(labels, verdicts, split=["dev"] * 40 + ["test"] * 20))
+    assert (
+        results.one(statistic="TNR", scorer=JUDGE, by="").n,
+        results.one(statistic="accuracy", scorer=JUDGE).value,
+    ) == (10, 0.5)
+    assert results.one(statistic="TNR", scorer=JUDGE, by="split", group="dev").value == 1
+
+
+def test_labels_of_other_replies() -> None:
+    rng = np.random.default_rng(9)
+    truth = (rng.random(600) < 0.8).astype(int)
+    verdicts = np.where(rng.random(600) < 0.9, truth, 1 - truth).tolist()
+    log = replies([None] * 400, verdicts[:400])
+    others = replies(truth[400:].tolist(), verdicts[400:])
+    for line in others:
+        line |= {name: f"other {line[name]}" for name in ("id", "response")}
+    row = judged(log, rated=others).one(statistic="pass rate", scorer=JUDGE, system="")
+    assert "Rogan" in row.method and row.low < 0.8 < row.high
+    caught, passed = (
+        1 - np.mean([v for v, t in zip(verdicts[400:], truth[400:], strict=True) if t == 0]),
+        np.mean([v for v, t in zip(verdicts[400:], truth[400:], strict=True) if t]),
+    )
+    assert row.value == pytest.approx((np.mean(verdicts[:400]) + caught - 1) / (caught + passed - 1))
+
+
 def test_a_tie_is_left_out_and_counted(world: tuple[list[Line], Results]) -> None:
     lines, results = world
     ties = sum(line["ratings"]["overall"] in ([0, 1], [1, 0]) for line in lines if "ratings" in line)
-    assert ties and any(f"{ties} tie" in sentence for sentence in results.answer)
-    assert sum(results.one(statistic=name, scorer=JUDGE, by="").value for name in ("TPR", "TNR")) > 0
+    assert ties and results.about.counts["labels"]["ties"] == ties
     assert results.one(statistic="accuracy", scorer=JUDGE).n == 120 - ties
     assert json.loads(results.to_json())["options"]["chosen"] == "chance"

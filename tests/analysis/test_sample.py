@@ -29,7 +29,7 @@ def test_joined_by_id_if_the_context_differs() -> None:
     sample = joined(LINES, [rated(LINES[2], 4.0, context=(), where="g:1", extra={WEIGHT: 2.0, "note": "x"})])
     assert [one.rating() for one in sample.lines] == [None, None, 4.0, None]
     assert sample.lines[2].context == LINES[2].context and sample.lines[2].scale() == (1, 5)
-    assert sample.lines[2].extra == {WEIGHT: 2.0}
+    assert sample.lines[2].extra == {WEIGHT: 2.0, "note": "x"}
     assert (sample.rated, sample.matched, sample.population.tolist()) == (1, 1, [True] * 4)
 
 

@@ -295,7 +295,9 @@ def test_unrated_lines_stay_as_the_population() -> None:
     kept: list[tuple[int, int]] = []
 
     def sizes(scored: object) -> list[Estimate]:
-        kept.append((len(scored.rated), int((scored.population.rows < 0).sum())))  # type: ignore[attr-defined]
+        rated = scored.rated  # type: ignore[attr-defined]
+        kept.append((len(rated), int((rated.population.rows < 0).sum())))
+        assert len(scored.of_all["length"]) == len(rated.population.lines) == 60  # type: ignore[attr-defined]
         return []
 
     results = study(examples, analyses=[(sizes, None)])
@@ -363,12 +365,12 @@ def test_a_judge_that_was_fitted_on_the_data_is_left_out_unless_named() -> None:
     assert "rejoinder" in study(other, None, resamples=0).about.scorers and set(SCORERS) >= {"rejoinder"}
 
 
-def test_examples_pass_at_most_nine_modules_of_data_analysis_and_report() -> None:
+def test_examples_pass_at_most_eight_modules_of_data_analysis_and_report() -> None:
     examples = [*lines(30, dataset="one"), *lines(30, dataset="two", seed=1)]
     study(examples, ["bleu-2"], resamples=10)  # modules are imported, tables cached
     passed = modules_passed(lambda: study(examples, ["bleu-2", "length"], resamples=10))
     counted = [name for name in passed if name.split(".")[1] in ("data", "analysis", "report")]
-    assert len(counted) <= 9, counted
+    assert len(counted) <= 8, counted
 
 
 def test_progress_counts_every_scorer_and_baseline() -> None:

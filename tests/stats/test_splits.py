@@ -23,6 +23,7 @@ from rejoinder.stats.splits import (
     items_needed,
     joined_ties,
     most_needed,
+    parts_of,
     pilot_of_correlations,
     pilot_of_means,
     split_groups,
@@ -66,6 +67,16 @@ def test_folds_differ_with_the_seed() -> None:
 def test_more_folds_than_groups_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^3 folds of 2 groups, expected 1 to 2$"):
         fold_groups(np.array([0, 0, 5]), 3, np.random.default_rng(0))
+
+
+def test_parts_for_correlations_have_ten_lines() -> None:
+    folds = np.arange(124) % 2
+    sets = np.repeat([0, 1, 2], [60, 62, 2])
+    parts = parts_of(sets, folds)
+    assert np.bincount(parts).min() >= 10 and len(np.unique(parts)) == 4
+    assert (parts_of(sets[:122], folds[:122]) == 2 * sets[:122] + folds[:122]).all()
+    assert (parts_of(sets[:20], folds[:20]) == folds[:20]).all(), "one data set: the folds, whatever their size"
+    assert (parts_of(sets[50:70], folds[50:70]) == folds[50:70]).all(), "folds without data sets"
 
 
 def ties(*items: str) -> list[NDArray[np.intp]]:

@@ -20,6 +20,9 @@ def raters(scored: ScoredSet) -> list[Estimate]:
     """Return how well raters agree with each other, and so the highest correlation to expect of any scorer."""
     if scored.rated.pooled:
         return []
+    if scored.rated.ties:
+        reason = "lines whose labels tie are left out, and without them people agree too well"
+        return [scored.row(RATERS, np.empty(0, dtype=np.int64), "ceiling of pearson", reason=reason)]
     ratings = scored.rated.single_ratings
     rows = np.flatnonzero(np.isfinite(ratings).any(axis=1))
     ratings = ratings[rows]

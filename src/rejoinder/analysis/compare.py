@@ -11,15 +11,18 @@ from typing import Any
 from rejoinder.analysis.baselines import scorer_facts
 from rejoinder.analysis.compare_layout import cases_of, layout_of, verdict_of
 from rejoinder.analysis.differences import SIDES, Lines, Outcome, conversations_of, measure
+from rejoinder.analysis.labelling import counts_of, left_out_said, prompts_of
 from rejoinder.analysis.pairing import PairBy, pairing
+from rejoinder.analysis.sample import joined, rated_lines
 from rejoinder.data.columns import plain as plain_key
 from rejoinder.data.examples import to_record
+from rejoinder.data.rated import Tie, labelled
 from rejoinder.data.rated_lines import UNNAMED, title_of
 from rejoinder.data.read import examples_of
 from rejoinder.data.values import is_number, under
 from rejoinder.errors import DataError, UsageError, shown
 from rejoinder.estimates import LEVEL, NAN, Estimate, Verdict, decide, pick, plain
-from rejoinder.example import Example, Given
+from rejoinder.example import OVERALL, Example, Given
 from rejoinder.report.results import About, Gate, Results
 from rejoinder.report.written import sentences
 from rejoinder.scorer import Advance, Card, Scorer, ScorerLike, Scores, ignore
@@ -45,6 +48,8 @@ def compare(
     b: Given,
     scorers: Iterable[ScorerLike] | ScorerLike | None = None,
     *,
+    rated: Given | None = None,
+    tie: Tie | None = None,
     pair_by: PairBy | None = None,
     by: str | None = None,
     fail_under: float | None = None,
@@ -67,6 +72,8 @@ def compare(
         a: lines of the first system, in any form that `examples_of` takes.
         b: lines of the second.
         scorers: names, folders of judges, scorer objects or functions, or one of them; the bundled judge by default.
+        rated: rated lines or labels of replies in `a` and `b`, joined to them by id or by text.
+        tie: "fail" or "pass" where as many people give one label as the other; by default the line has no label.
         pair_by: "id", "context" or "none"; None decides by the lines.
         by: a key of the lines; the systems are also compared for each of its values. Dots lead into objects.
         fail_under: a gate: the lowest accepted difference, by the unfavourable end of its interval; 0: no worse.
@@ -85,6 +92,7 @@ def compare(
     sampling = Sampling.checked(resamples, seed, least=100)
     names = listed(DEFAULT if scorers is None else scorers)
     sides = [examples_of(side, name=name, keep=columns_of(names)) for side, name in zip((a, b), SIDES, strict=True)]
+    sides, left_out = _labelled(sides, names, rated, tie)
     lines = Lines.of(sides, pairing(sides[0], sides[1], pair_by), by or "", _values(sides, by))
     loaded = load_scorers(names, vectors=vectors)
     _require_gate(loaded, fail_under, min_scored)
@@ -98,18 +106,33 @@ def compare(
     estimates = _decided(outcomes)
     options = {"by": by, "fail_under": fail_under, "min_scored": min_scored, "resamples": resamples, "seed": seed}
     about = _about(lines, outcomes, fitted_on(names, [line.dataset for side in sides for line in side]), options)
+    about = replace(about, counts={**about.counts, **counts_of(left_out)})
     facts = {"lines": lines, "about": about, "estimates": estimates, "outcomes": outcomes, "instead": INSTEAD}
     cases = cases_of(lines, outcomes)
     return Results(
         command="compare",
         estimates=estimates,
         answer=sentences("analysis", "compare", verdict_of=verdict_of, **facts),
-        warnings=sentences("analysis", "compare_warnings", unread=facts_warning(loaded), users=_users(lines), **facts),
+        warnings=(
+            *left_out_said(left_out),
+            *sentences("analysis", "compare_warnings", unread=facts_warning(loaded), users=_users(lines), **facts),
+        ),
         cases=cases,
         about=about,
         gate=None if fail_under is None else _gate(fail_under, min_scored, facts),
         layout=layout_of(lines, outcomes, estimates, about, cases),
     )
+
+
+def _labelled(
+    sides: Sequence[list[Example]], names: Sequence[ScorerLike], rated: Given | None, tie: Tie | None
+) -> tuple[list[list[Example]], dict[str, Any]]:
+    """Return the lines of both sides with their labels, and which labels do not count."""
+    sample = joined([*sides[0], *sides[1]], rated_lines(rated, columns_of(names)), refuse=lambda _: None)
+    first, both = len(sides[0]), len(sides[0]) + len(sides[1])
+    unknown = [*sample.unknown, *(line.id for line in sample.lines[both:])]
+    labels = labelled(sample.lines, OVERALL, tie=tie, prompts=prompts_of(names), test_only=True, unknown=unknown)
+    return [[*labels.lines[:first]], [*labels.lines[first:both]]], labels.facts
 
 
 def _values(sides: Sequence[Sequence[Example]], by: str | None) -> list[list[str]]:

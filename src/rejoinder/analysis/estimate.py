@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rejoinder.analysis.baselines import most_frequent, scorer_facts
-from rejoinder.analysis.sample import ALL, RatedSample, filled, joined, names_of, weights_of
+from rejoinder.analysis.labelling import counts_of, left_out_said, prompts_of
+from rejoinder.analysis.sample import ALL, RatedSample, filled, joined, names_of, rated_lines, weights_of
 from rejoinder.analysis.scored import RATERS
 from rejoinder.data.clusters import sorted_clusters
-from rejoinder.data.rated import FEWEST_EQUAL, RatedSets, equal_scores, rated_sets, ratings_of
+from rejoinder.data.rated import FEWEST_EQUAL, RatedSets, Tie, equal_scores, labelled, rated_sets, ratings_of
 from rejoinder.data.read import examples_of
 from rejoinder.data.scales import Scale, in_words
 from rejoinder.data.values import is_number
@@ -66,6 +67,7 @@ def estimate(
     scorer: ScorerLike = DEFAULT,
     *,
     rated: Given | None = None,
+    tie: Tie | None = None,
     plan: float | None = None,
     dimension: str = OVERALL,
     vectors: str | Path | None = None,
@@ -82,6 +84,7 @@ def estimate(
         lines: the lines of the systems, rated, partly rated or not, in any form that `examples_of` takes.
         scorer: a name, a judge's folder, a scorer object or a function; it must not have been fitted to these ratings.
         rated: rated lines, among the others (by id or by text) or not; default: the ratings in `lines`.
+        tie: "fail" or "pass" where as many people give one label as the other; by default the line has no label.
         plan: half the width of an interval that you want; the results then hold how many ratings it needs.
         dimension: which ratings.
         vectors: file of word vectors for a scorer that needs them; default: the bundled ones.
@@ -100,7 +103,11 @@ def estimate(
         raise UsageError(f"plan is {plan!r}, expected half the width of an interval, a number over 0")
     keep = columns_of(scorer)
     examples = examples_of(lines, name="lines", keep=keep)
-    sample = joined(examples, [] if rated is None else examples_of(rated, name="rated", keep=keep), dimension)
+    sample = joined(examples, rated_lines(rated, keep), dimension)
+    labels = labelled(
+        sample.lines, dimension, tie=tie, prompts=prompts_of([scorer]), test_only=True, unknown=sample.unknown
+    )
+    sample = sample._replace(lines=labels.lines)
     sets, ratings, scale = _ratings(sample.lines, dimension)
     loaded = as_rated(load_scorer(scorer, vectors=vectors), sample.lines)
     scores = run(loaded, sample.lines, progress=progress)
@@ -116,10 +123,17 @@ def estimate(
         "without_system": sum(not system for system in names_of(sample.lines)),
         "copied": equal_scores(scores.values, ratings),
         "differing": [system.name for system in systems if system.differs],
+        **counts_of(labels.facts),
     }
     fitted = next(iter(fitted_on([scorer], [line.dataset for line in sample.lines]).values()), [])
     missing = {"unscored": len(scores.reasons), "unscored_reasons": Counter(scores.reasons.values())}
-    facts = {"scorer": name, "plan": plan, "fitted": fitted, "note": clusters.note}
+    facts = {
+        "scorer": name,
+        "plan": plan,
+        "fitted": fitted,
+        "note": clusters.note,
+        "left_out": left_out_said(labels.facts),
+    }
     facts["few"] = all(system.sample.n < ppi.FREEDOM_TO_TUNE for system in systems)
     about = About(
         data=_data(sets),
@@ -149,7 +163,7 @@ def _results(estimates: Sequence[Estimate], about: About, scores: Scores, facts:
         command="estimate",
         estimates=tuple(estimates),
         answer=answer,
-        warnings=warnings,
+        warnings=(*facts["left_out"], *warnings),
         about=about,
         layout=_layout(estimates, made, scale, about.counts),
     )

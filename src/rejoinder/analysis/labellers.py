@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.analysis.labels import KINDS, is_labelled, labels_of
+from rejoinder.analysis.labels import KINDS, is_labelled
 from rejoinder.analysis.scored import RATERS, ScoredSet
 from rejoinder.estimates import NAN, Estimate
 from rejoinder.stats.pass_rate import highest_caught, label_error
@@ -29,7 +29,7 @@ def labellers(scored: ScoredSet) -> list[Estimate]:
     """
     if not is_labelled(scored.rated):
         return []
-    lines = (*scored.rated.examples, *getattr(scored.rated, "ties", ()))
+    lines = (*scored.rated.examples, *scored.rated.ties)
     dimension, pairs = scored.rated.dimension, list[tuple[int, float, float]]()
     by_person: dict[str, list[tuple[int, float, float]]] = defaultdict(list)
     for place, line in enumerate(lines):
@@ -37,9 +37,7 @@ def labellers(scored: ScoredSet) -> list[Estimate]:
             pairs.append((place, truth.value, verdict.value))
             if verdict.rater:
                 by_person[verdict.rater].append(pairs[-1])
-    known = labels_of(scored.rated)
-    known = known[np.isfinite(known)]
-    passed = float(known.mean()) if len(known) else NAN
+    passed = float(scored.rated.ratings.mean())
     people = by_person if 1 < len(by_person) <= _MOST_NAMED else {}
     estimates = [row for name, own in people.items() for row in _second_person(scored, own, name)]
     if pairs:

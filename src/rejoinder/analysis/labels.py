@@ -16,6 +16,7 @@ import numpy as np
 
 from rejoinder.analysis.scored import Chosen, Judging, ScoredSet
 from rejoinder.data.rated import RatedSet
+from rejoinder.data.rated_lines import DEV, TEST
 from rejoinder.data.values import is_number
 from rejoinder.errors import UsageError
 from rejoinder.estimates import NAN, Estimate, Verdict, one, pick
@@ -45,16 +46,14 @@ _EDGE, _POWER = 1.959963984540054, 0.8416212335729143  # of the normal distribut
 
 def is_labelled(rated: RatedSet) -> bool:
     """Return whether ratings are labels: all are 0 or 1, on the scale from 0 to 1 or, with both of them, on none."""
-    single = rated.single_ratings
-    given = np.isfinite(single)
-    values = np.concatenate([single[given], rated.ratings[~given.any(axis=1)]])
-    on_scale = rated.scale == (0.0, 1.0) or (rated.scale is None and bool(np.ptp(values) > 0))
-    return on_scale and not rated.pooled and is_binary(values)
+    on_scale = rated.scale == (0.0, 1.0) or (rated.scale is None and bool(np.ptp(rated.ratings) > 0))
+    return on_scale and not rated.pooled and is_binary(rated.ratings)
 
 
-def labels_of(rated: RatedSet) -> FloatArray:
-    """Return [N] the label that most labellers give each line; NaN for a tie."""
-    return np.where(rated.ratings == 0.5, np.nan, (rated.ratings > 0.5).astype(np.float64))
+def counted(rated: RatedSet) -> IntArray:
+    """Return the places of the labelled lines that the answer is about: those of the test split if there is one."""
+    splits = np.array(rated.splits, dtype=object)
+    return np.flatnonzero(splits == TEST) if TEST in rated.splits else np.arange(len(rated))
 
 
 def is_binary(values: FloatArray) -> bool:
@@ -100,7 +99,7 @@ def judges_of(scored: ScoredSet) -> list[str]:
 
 def gives_verdicts(scored: ScoredSet, name: str) -> bool:
     """Return whether a scorer that is no baseline gives nothing but 0 and 1."""
-    scores = np.concatenate([scored.scores[name], scored.population.scores.get(name, np.empty(0))])
+    scores = np.concatenate([scored.scores[name], scored.of_all.get(name, np.empty(0))])
     return "baseline" not in scored.kinds[name] and is_binary(scores[np.isfinite(scores)])
 
 
@@ -129,21 +128,24 @@ class Judged:
     clusters: IntArray
 
     @classmethod
-    def of(cls, scored: ScoredSet, name: str, clusters: IntArray | None = None) -> Judged:
-        """Return the verdicts of a scorer, by its cutoff if it gives numbers."""
-        labels, population = labels_of(scored.rated), scored.population
-        rows = np.flatnonzero(np.isfinite(labels))
-        scores, every = scored.scores[name][rows], population.scores.get(name, np.empty(0))
+    def of(cls, scored: ScoredSet, name: str, clusters: IntArray | None = None, rows: IntArray | None = None) -> Judged:
+        """Return the verdicts of a scorer, by its cutoff if it gives numbers, on `rows` or those of the answer."""
+        rows, population = counted(scored.rated) if rows is None else rows, scored.rated.population
+        labels, scores, every = (
+            scored.rated.ratings[rows],
+            scored.scores[name][rows],
+            scored.of_all.get(name, np.empty(0)),
+        )
         if not gives_verdicts(scored, name):
-            scores, every = _cut(scored, labels, scores, every)
-        places, given = np.full(len(labels), -1), np.empty(0, dtype=np.int64) if clusters is None else clusters
+            scores, every = _cut(scored, rows, scores, every)
+        places, given = np.full(len(scored.rated), -1), np.empty(0, dtype=np.int64) if clusters is None else clusters
         places[population.rows[population.rows >= 0]] = np.flatnonzero(population.rows >= 0)
-        return cls(scored, name, rows, labels[rows], _numbered(scores), _numbered(every), places[rows], given)
+        return cls(scored, name, rows, labels, _numbered(scores), _numbered(every), places[rows], given)
 
     @property
     def lines(self) -> tuple[Example, ...]:
         """[M] all lines."""
-        return self.scored.population.lines
+        return self.scored.rated.population.lines
 
     @property
     def passed(self) -> float:
@@ -166,15 +168,14 @@ def _numbered(scores: FloatArray) -> IntArray:
     return np.where(np.isfinite(scores), scores, NO_VERDICT).astype(np.int64)
 
 
-def _cut(scored: ScoredSet, labels: FloatArray, scores: FloatArray, every: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _cut(scored: ScoredSet, rows: IntArray, scores: FloatArray, every: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return scores of labelled lines and of all lines as 1 from the cutoff on and 0 below it; NaN stays.
 
     A cutoff that is to be chosen is chosen for each fold of contexts on the labels of the others.
     """
-    cutoff, labels = scored.judging.cutoff, labels[np.isfinite(labels)]
+    cutoff, labels = scored.judging.cutoff, scored.rated.ratings[rows]
     if isinstance(cutoff, float | int):
         return _at_least(scores, cutoff), _at_least(every, cutoff)
-    rows = np.flatnonzero(np.isfinite(labels_of(scored.rated)))
     groups = scored.rated.contexts[rows]
     folds = fold_groups(groups, min(_FOLDS, len(np.unique(groups))), scored.sampling.generator(scored.name, "cutoff"))
     verdicts = np.empty(len(scores))
@@ -258,16 +259,17 @@ def labels(scored: ScoredSet) -> list[Estimate]:
         if not is_binary(scored.scores[name][rows]):
             estimates += _of_numbers(scored, name, at_cutoff=name in scored.asked and name not in judges)
         if name in judges or verdicts:
-            estimates += against_labels(Judged.of(scored, name))
+            judge, dev = Judged.of(scored, name), np.flatnonzero(np.array(scored.rated.splits) == DEV)
+            estimates += against_labels(judge)
+            if len(dev) and TEST in scored.rated.splits:
+                of_dev = Judged.of(scored, name, rows=dev)
+                estimates += [replace(row, by="split", group=DEV) for row in two_shares(of_dev, of_dev.judged)]
     return estimates
 
 
 def _always_pass(scored: ScoredSet) -> list[Estimate]:
     """Return what a judge that passes everything reaches."""
-    known = labels_of(scored.rated)
-    known = known[np.isfinite(known)]
-    if not len(known):
-        return []
+    known = scored.rated.ratings[counted(scored.rated)]
     p = float(known.mean())
     values = {"accuracy": p, "F1": 2 * p / (1 + p), "balanced accuracy": 0.5, "kappa": 0.0}
     about: dict[str, Any] = {"method": "the same verdict for every reply", "seed": None, "unscored": 0, "n": len(known)}
@@ -278,8 +280,7 @@ def _always_pass(scored: ScoredSet) -> list[Estimate]:
 
 def _of_numbers(scored: ScoredSet, name: str, *, at_cutoff: bool) -> list[Estimate]:
     """Return the AUC, in which equal scores count half, and the shares at the best cutoff on other lines."""
-    labels = labels_of(scored.rated)
-    rows = np.flatnonzero(np.isfinite(labels) & np.isfinite(scored.scores[name]))
+    rows, labels = np.intersect1d(counted(scored.rated), scored.rows(name)), scored.rated.ratings
     good, scores = labels[rows] == 1, scored.scores[name][rows]
     clusters = renumbered(scored.resamples.at(rows).clusters)
     area = auc_of_clusters(scores[good], scores[~good], clusters[good], clusters[~good])

@@ -75,7 +75,6 @@ def labels_answer(scored: ScoredSet, estimates: Sequence[Estimate], part: str = 
         labelled=len(judge.labels),
         lines=len(judge.lines) or len(judge.labels),
         inside=int((judge.places >= 0).sum()),
-        ties=len(getattr(scored.rated, "ties", ())) + len(scored.rated) - len(judge.rows),
         worst=worst(estimates, scored.name, lead),
         systems=[row for row in rates if row.system and row.known][:_MOST_SYSTEMS],
         difference=differences[-1] if differences else None,

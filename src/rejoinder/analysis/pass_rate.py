@@ -31,10 +31,10 @@ def pass_rates(scored: ScoredSet) -> list[Estimate]:
     Next to it are the share of passes among the labels alone, and by the judge alone. Nothing without a population, and
     if lines were chosen by their labels.
     """
-    if not len(scored.population.lines) or scored.judging.chosen == "label":
+    if not len(scored.rated.population.lines) or scored.judging.chosen == "label":
         return []
     estimates, judges = list[Estimate](), judges_of(scored)
-    clusters = np.asarray(sorted_clusters(scored.population.lines).numbers) if judges else None
+    clusters = np.asarray(sorted_clusters(scored.rated.population.lines).numbers) if judges else None
     for name in judges:
         judge = Judged.of(scored, name, clusters)
         inside = judge.places >= 0
@@ -163,7 +163,7 @@ def _of_other_lines(judge: Judged) -> list[Estimate]:
 
 def _by_numbers(judge: Judged, inside: BoolArray) -> Estimate:
     """Return the pass rate by the scores of a scorer that gives numbers: the regression form, as in `estimate`."""
-    scores, labels = judge.scored.population.scores[judge.name].copy(), np.full(len(judge.lines), np.nan)
+    scores, labels = judge.scored.of_all[judge.name].copy(), np.full(len(judge.lines), np.nan)
     scores[~np.isfinite(scores)] = scores[np.isfinite(scores)].mean()
     labels[judge.places[inside]] = judge.labels[inside]
     everything = np.ones(len(labels), dtype=bool)

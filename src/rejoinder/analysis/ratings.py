@@ -12,13 +12,15 @@ import numpy as np
 from rejoinder.analysis.aggregation import Aggregated, Aggregation, aggregate
 from rejoinder.analysis.agreement_of_raters import SHUFFLES, agreement, by_chance, upside_down
 from rejoinder.analysis.baselines import most_frequent, scorer_facts
+from rejoinder.analysis.labelling import left_out_said
 from rejoinder.analysis.raters import CHECK, Attention, Raters, attention_of, left_out, project_ratings, unified_names
 from rejoinder.analysis.ratings_layout import layout
+from rejoinder.analysis.sample import joined, rated_lines
 from rejoinder.analysis.scored import RATERS
 from rejoinder.analysis.stand_in import EPSILON, MEAN_RATING, calibrated, stand_in
 from rejoinder.data.examples import to_record
 from rejoinder.data.formats.annotation import is_project
-from rejoinder.data.rated import NO_SYSTEM, RatedSet, rated_sets
+from rejoinder.data.rated import NO_SYSTEM, RatedSet, labelled, rated_sets
 from rejoinder.data.rated_lines import may_be_the_rating
 from rejoinder.data.read import examples_of
 from rejoinder.data.shared_ids import refuse_again
@@ -48,6 +50,7 @@ def ratings(
     examples: Given,
     scorers: Iterable[ScorerLike] | ScorerLike = (),
     *,
+    rated: Given | None = None,
     dimension: str = OVERALL,
     aggregation: Aggregation = "mean",
     share: float = 1.0,
@@ -70,6 +73,7 @@ def ratings(
         examples: N examples in any form that `examples_of` takes, some with single ratings; or the folder of a rating
             project of `annotate`.
         scorers: as for `study`; the alternative annotator test decides whether each can replace a rater.
+        rated: rated lines or labels, joined to the examples by id or by text; others are examples of their own.
         dimension: of the ratings.
         aggregation: how the ratings of a line become one, see `analysis.aggregation.aggregate`.
         share: of the lines, the most certain, that get a rating if a model makes them; 1 for all.
@@ -92,6 +96,11 @@ def ratings(
     options |= {"min_kappa": min_kappa, "kappa": kappa, "epsilon": epsilon, "resamples": resamples, "seed": seed}
     _require_options(options)
     scorers = listed(scorers)
+    unknown: tuple[str, ...] = ()
+    if rated is not None:
+        keep = columns_of(scorers)
+        sample = joined(examples_of(examples, keep=keep), rated_lines(rated, keep), dimension)
+        examples, unknown = sample.lines, sample.unknown
     lines, known, names = _read(examples, columns_of(scorers), attention or {})
     checks, lines = ([line for line in lines if (CHECK in line.extra) is wanted] for wanted in (True, False))
     refuse_again(lines)
@@ -103,7 +112,8 @@ def ratings(
     counts = {"examples": len(lines), "checks": len(checks), "unrated": int(np.isnan(means).sum())}
     about = About(data=[], scorers=_scorers(scored, fitted), options=options, counts=counts)
     sets = rated_sets(lines, means, dimension).filled
-    return _results(sets, lines, known, scored, about, {**names, "unread": facts_warning(loaded)})
+    left_out = left_out_said(labelled((), dimension, unknown=unknown).facts)
+    return _results(sets, lines, known, scored, about, {**names, "unread": facts_warning(loaded), "left_out": left_out})
 
 
 def _require_options(options: Mapping[str, Any]) -> None:
@@ -150,7 +160,7 @@ def _results(
         command="ratings",
         estimates=tuple(estimates),
         answer=sentences("analysis", "ratings", **facts),
-        warnings=(*warnings, *more),
+        warnings=(*names["left_out"], *warnings, *more),
         cases=tuple(cases),
         about=about,
         layout=layout(estimates, about, cases, notes, list(map(to_record, lines))),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,36 +35,100 @@ class RatedSample(NamedTuple):
     population: BoolArray  # [N] whether a line is one of the lines
     rated: int  # number of rated lines in files of their own
     matched: int  # number of them that are among the lines
+    unknown: tuple[str, ...] = ()  # ids of rated lines without texts that none of the lines has
 
 
-def joined(lines: Sequence[Example], rated: Sequence[Example], dimension: str = OVERALL) -> RatedSample:
-    """Return the lines, each with its rating.
+def rated_lines(rated: Given | None, keep: Collection[str] = ()) -> list[Example]:
+    """Return the lines of a rated file, or of several, which need no texts where they have ids."""
+    return [] if rated is None else examples_of(rated, name="rated", keep=keep, labels=True, texts=False)
 
-    A rated line is the line with its id (in its data set), else the first line with its context, reply and system that
-    has no rated line yet. If both have a rating, that of the rated line counts. Rated lines without a rating in
-    `dimension` are left out.
+
+def joined(
+    lines: Sequence[Example],
+    rated: Sequence[Example],
+    dimension: str = OVERALL,
+    refuse: Callable[[Sequence[Example]], None] = refuse_again,
+) -> RatedSample:
+    """Return the lines, each with its rating and with keys of the rated line that it lacks.
+
+    A rated line is the line with its id, else the first line with its context, reply and system that has no rated line
+    yet. If both have a rating, that of the rated line counts. A rated line without a rating in `dimension` gives only
+    its keys. Rated lines of one id from several files are ratings of one reply, by the people that the files are
+    called after.
+
+    Args:
+        lines: all lines.
+        rated: rated lines; without texts they need an id.
+        dimension: which ratings.
+        refuse: called with the lines; raises if some are repeated.
 
     Raises:
-        DataError: two lines of either have the same id; an id belongs to another reply; a reply is rated in two lines;
-            a weight is not a positive number.
+        DataError: two lines of either have the same id; an id belongs to another reply, or to several; a reply is rated
+            in two lines; a weight is not a positive number; none of the ids of lines without texts is among the lines.
     """
-    for side in (lines, rated):
-        refuse_again(side)
-    result, extra, taken = list(lines), list[Example](), dict[int, Example]()
-    by_id = defaultdict[object, list[int]](list)
+    refuse(lines)
+    rated = _by_file(rated)
+    refuse_again(rated)
+    result, extra, taken, unknown = list(lines), list[Example](), dict[int, Example](), list[Example]()
+    by_id = defaultdict[str, list[int]](list)
     by_text = defaultdict[object, list[int]](list)
     for place, line in enumerate(lines):
         by_text[_text(line)].append(place)
         by_id[_id(line)].append(place)
-    counted = [line for line in rated if line.rating(dimension) is not None]
-    weights_of(counted)  # now, while each line still has the place in its own file
-    for line in counted:
-        at = _place(line, lines, by_id[_id(line)] if _id(line) else [], by_text[_text(line)], taken)
-        if at is None:
-            extra.append(line)
-        else:
+    ids = {**{_dialogue(line): [place] for place, line in enumerate(lines)}, **by_id, "": []}
+    is_rated = [line.rating(dimension) is not None for line in rated]
+    weights_of([line for line, counts in zip(rated, is_rated, strict=True) if counts])  # while each has its place
+    for line, counts in zip(rated, is_rated, strict=True):
+        same_id = ids.get(_id(line), [])
+        at = _place(line, lines, same_id, by_text[_text(line)] if line.response and counts else [], taken)
+        if at is not None and counts:
             taken[at], result[at] = line, _with_ratings(lines[at], line)
-    return RatedSample((*result, *extra), np.arange(len(result) + len(extra)) < len(result), len(counted), len(taken))
+        elif at is not None:
+            result[at] = replace(result[at], extra=_keys(result[at], line))
+        elif counts:
+            (extra if line.response or not lines else unknown).append(line)
+    if unknown and not taken:
+        raise _no_id(lines, unknown)
+    population = np.arange(len(result) + len(extra)) < len(result)
+    lost = tuple(line.id for line in unknown)
+    return RatedSample((*result, *extra), population, sum(is_rated), len(taken), lost)
+
+
+def _by_file(rated: Sequence[Example]) -> list[Example]:
+    """Return rated lines, those of one id in several files as one; a rater without a name is called after the file."""
+    if len({_file(line) for line in rated}) < 2:
+        return list(rated)
+    groups = defaultdict[object, dict[str, Example]](dict)
+    for place, line in enumerate(rated):
+        file = _file(line)
+        named = [one if one.rater else replace(one, rater=PurePath(file).stem) for one in line.ratings]
+        own = (line.dataset, _id(line), line.system, " ".join(line.response.split())) if _id(line) else place
+        key = file if file not in groups[own] and line.ratings else f"{file} {place}"
+        groups[own][key] = replace(line, ratings=tuple(named))
+    lines = []
+    for group in groups.values():
+        first, *others = group.values()
+        if all(line.ratings and not line.quality for line in others):
+            first = replace(
+                first,
+                ratings=tuple(one for line in group.values() for one in line.ratings),
+                scales={key: scale for line in group.values() for key, scale in line.scales.items()},
+            )
+            others = []
+        lines += [first, *others]
+    return lines
+
+
+def _file(line: Example) -> str:
+    return line.where.rpartition(":")[0]
+
+
+def _no_id(lines: Sequence[Example], unknown: Sequence[Example]) -> DataError:
+    """Return the error for rated lines without texts whose ids are not among the lines."""
+    theirs, ours = (", ".join(repr(line.id) for line in side[:3]) for side in (unknown, lines))
+    files = ", ".join(dict.fromkeys(map(_file, lines)))
+    problem = f"none of {len(unknown):,} ids ({theirs}) is among the ids of {files or 'the lines'} ({ours})"
+    return DataError(problem, "Name the columns that hold the same ids: --map id=NAME", where=_file(unknown[0]))
 
 
 def weights_of(lines: Sequence[Example]) -> FloatArray:
@@ -87,9 +151,14 @@ def weights_of(lines: Sequence[Example]) -> FloatArray:
     return np.array(weights, dtype=np.float64)
 
 
-def _id(line: Example) -> tuple[str | None, str] | None:
-    """Return the id of a line; a line without one is named after its place in the file."""
-    return (line.dataset, line.id) if line.id and line.id != line.where else None
+def _id(line: Example) -> str:
+    """Return the id of a line; "" for one without, which is named after its place in the file."""
+    return line.id.strip() if line.id and line.id != line.where else _dialogue(line)
+
+
+def _dialogue(line: Example) -> str:
+    """Return the id of a line's conversation, or ""."""
+    return str(line.extra.get("dialogue_id") or "").strip()
 
 
 def _text(line: Example) -> tuple[object, ...]:
@@ -102,14 +171,19 @@ def _place(
     line: Example, lines: Sequence[Example], same_id: list[int], same_text: list[int], taken: Mapping[int, Example]
 ) -> int | None:
     """Return the position of a rated line among the lines, or None."""
+    same_id = [place for place in same_id if line.dataset is None or lines[place].dataset in (None, line.dataset)]
+    words = line.response.split()
     if len(same_id) > 1:  # an id that several systems answer
-        words = line.response.split()
-        same_id = [place for place in same_id if lines[place].system == line.system] or [
-            place for place in same_id if lines[place].response.split() == words and not line.system
-        ]
+        if line.system is not None:
+            same_id = [at for at in same_id if line.system in (lines[at].system, PurePath(_file(lines[at])).stem)]
+        same_reply = [at for at in same_id if lines[at].response.split() == words or not words]
+        if len(same_reply) > 1 and not words:
+            problem = f"the id {line.id!r} is that of several replies"
+            raise DataError(problem, "Name the system of each label in a column system", where=line.where, field="id")
+        same_id = same_reply or (same_id if line.system is not None else [])
     if same_id:
         other = lines[same_id[0]]
-        if line.response.split() != other.response.split():
+        if words and words != other.response.split():
             problem = f"the id {line.id!r} belongs to another reply at {other.where or 'another line'}"
             raise DataError(problem, "Give each reply an id of its own, or none", where=line.where, field="id")
         return same_id[0]
@@ -123,10 +197,17 @@ def _place(
 
 def _with_ratings(line: Example, rated: Example) -> Example:
     """Return the line with the ratings of the rated line."""
-    weight = {WEIGHT: rated.extra[WEIGHT]} if rated.extra.get(WEIGHT) is not None else {}
     system = line.system if line.system is not None else rated.system
-    scales, extra = rated.scales or line.scales, {**line.extra, **weight}
-    return replace(line, ratings=rated.ratings, quality=rated.quality, scales=scales, system=system, extra=extra)
+    scales = rated.scales or line.scales
+    return replace(
+        line, ratings=rated.ratings, quality=rated.quality, scales=scales, system=system, extra=_keys(line, rated)
+    )
+
+
+def _keys(line: Example, rated: Example) -> dict[str, Any]:
+    """Return the keys of a line and those of its rated line, of which the weight wins; its conversation is its own."""
+    weight = {WEIGHT: rated.extra[WEIGHT]} if rated.extra.get(WEIGHT) is not None else {}
+    return {**{key: value for key, value in rated.extra.items() if key != "dialogue_id"}, **line.extra, **weight}
 
 
 def filled(lines: Sequence[Example], scores: Scores, card: Card) -> FloatArray:
@@ -184,7 +265,7 @@ def next_lines(
     rng = Sampling.checked(0, seed).generator("next lines", "next lines")
     keep = columns_of(scorer)
     examples = examples_of(lines, name="lines", keep=keep)
-    sample = joined(examples, [] if rated is None else examples_of(rated, name="rated", keep=keep), dimension)
+    sample = joined(examples, rated_lines(rated, keep), dimension)
     loaded = as_rated(load_scorer(scorer, vectors=vectors), examples)
     scores = filled(examples, run(loaded, examples, progress=progress), loaded.card)
     names, groups = np.unique(np.array(names_of(sample.lines), np.str_), return_inverse=True)

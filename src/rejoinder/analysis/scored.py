@@ -10,7 +10,6 @@ import numpy as np
 
 from rejoinder.data.rated import RatedSet
 from rejoinder.estimates import Estimate, estimate_of
-from rejoinder.example import Example
 from rejoinder.scoring.domain import DomainShare
 from rejoinder.stats.correlation import Statistic, all_resampled, by_part, within_of
 from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, Sampling, percentile_interval, renumbered
@@ -22,21 +21,6 @@ RATERS = "raters"
 _EMPTY = Estimate()
 Chosen = Literal["chance", "verdict", "label"]
 """How labelled lines were chosen: among all lines, among those with each verdict, or by label."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Population:
-    """The M lines of a data set, rated or not; none for a pool.
-
-    Attributes:
-        lines: [M].
-        scores: [M] by scorer.
-        rows: [M] their places in the rated set, -1 without a rating.
-    """
-
-    lines: tuple[Example, ...] = ()
-    scores: Mapping[str, FloatArray] = field(default_factory=dict)
-    rows: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 class Judging(NamedTuple):
@@ -70,7 +54,7 @@ class ScoredSet:
         resamples: one draw of the contexts, which serves every analysis.
         outside: by scorer that cannot judge these lines, why: more than a tenth of its replies are out of its domain.
         members: the data sets of a pool.
-        population: all lines of the data set.
+        of_all: [M] scores by scorer of `rated.population`: all lines, with a rating or not; empty of a pool.
         unscored: by scorer that leaves lines unscored, the most frequent reason.
         shares: by scorer with a domain, how many of its scored replies are out of it.
         judging: how verdicts are judged by labels.
@@ -84,7 +68,7 @@ class ScoredSet:
     resamples: Resamples
     outside: Mapping[str, str] = field(default_factory=dict)
     members: tuple[ScoredSet, ...] = ()
-    population: Population = field(default_factory=Population)
+    of_all: Mapping[str, FloatArray] = field(default_factory=dict)
     unscored: Mapping[str, str] = field(default_factory=dict)
     shares: Mapping[str, DomainShare] = field(default_factory=dict)
     judging: Judging = field(default_factory=Judging)

@@ -18,14 +18,16 @@ from rejoinder.analysis.baselines import (
     scorer_facts,
 )
 from rejoinder.analysis.disagreements import disagreements
+from rejoinder.analysis.labelling import counts_of, left_out_said, prompts_of
 from rejoinder.analysis.labels import good_or_bad, judges_of, judging_of
 from rejoinder.analysis.labels_layout import judged_results
 from rejoinder.analysis.leave_one_out import LEFT_OUT, SAME_SET, left_out, left_out_scores
 from rejoinder.analysis.pooled import over_sets
-from rejoinder.analysis.scored import Analysis, Judging, Population, ScoredSet
+from rejoinder.analysis.sample import joined, rated_lines
+from rejoinder.analysis.scored import Analysis, Judging, ScoredSet
 from rejoinder.analysis.study_answer import answer, warnings
 from rejoinder.analysis.study_layout import Measured, layout
-from rejoinder.data.rated import RatedSet, rated_sets, ratings_of
+from rejoinder.data.rated import Labelled, RatedSet, Tie, labelled, rated_sets, ratings_of
 from rejoinder.data.rated_lines import may_be_the_rating
 from rejoinder.data.read import lines_of
 from rejoinder.data.shared_ids import refuse_copies, shared_ids_said
@@ -49,6 +51,8 @@ def study(
     data: Given,
     scorers: Sequence[ScorerLike] | ScorerLike | Mapping[str, Scores] | None = None,
     *,
+    rated: Given | None = None,
+    tie: Tie | None = None,
     dimension: str = OVERALL,
     resamples: int = 1000,
     seed: int = 0,
@@ -79,6 +83,8 @@ def study(
             that people prefer.
         scorers: names, folders of judges, scorer objects or functions, or one of them; or scores of these same
             examples, by name. The default is all bundled scorers but judges that were fitted on these data sets.
+        rated: rated lines or labels, joined to the examples by id or by text; others are examples of their own.
+        tie: "fail" or "pass" where as many people give one label as the other; by default the line is left out.
         dimension: which ratings to agree with.
         resamples: number of resamples; 0 gives no intervals.
         seed: of every draw, 0 or more.
@@ -112,6 +118,7 @@ def study(
         from rejoinder.analysis.preferences import study_pairs
 
         asked = {"dimension": dimension != OVERALL, "drop-copies": drop_copies, "leave-one-out": leave_one_out}
+        asked |= {"rated": rated is not None, "tie": tie is not None}
         for flag in (name for name, is_asked in asked.items() if is_asked):
             raise UsageError(f"--{flag} is for ratings, and {pairs[0].where} is a pair. Omit it")
         return study_pairs(pairs, named, resamples=resamples, seed=seed, **run)  # type: ignore[arg-type]
@@ -119,30 +126,40 @@ def study(
     judging = judging_of(bar, cost, cutoff, chosen, by)
     options |= {"bar": bar, "cost": cost, "cutoff": cutoff, "good": good, "chosen": chosen, "by": list(by)}
     examples = [line for line in lines if isinstance(line, Example)]
+    facts = {"shared_ids": shared_ids_said(examples)}
+    others, unknown = 0, tuple[str, ...]()
+    if rated is not None:
+        sample = joined(examples, rated_lines(rated, columns_of(named)), dimension, refuse_copies)
+        examples, others, unknown = [*sample.lines], int((~sample.population).sum()), sample.unknown
     examples = examples if good is None else good_or_bad(examples, dimension, good)
-    return _study_of_ratings(examples, named, options, judging, leave_one_out, tuple(analyses), run)
+    labels = labelled(examples, dimension, tie=tie, prompts=prompts_of(named), unknown=unknown)
+    return _study_of_ratings(labels, others, named, options, judging, leave_one_out, tuple(analyses), run, facts)
 
 
 def _study_of_ratings(
-    examples: Sequence[Example],
+    labels: Labelled,
+    others: int,
     scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None,
     options: Mapping[str, Any],
     judging: Judging,
     learner: bool | str | AnyLearner,
     analyses: tuple[tuple[Analysis, TableOf | None], ...],
     run: Mapping[str, Any],
+    facts: Mapping[str, Any],
 ) -> Results:
-    """Return the study of rated replies; `run` holds what scoring needs."""
+    """Return the study of rated replies; `others` are of a rated file alone."""
+    examples = labels.lines
     dimension, sampling = options["dimension"], Sampling(options["resamples"], options["seed"])
     held_out: dict[str, Scores] = {}
     if learner:  # fitting takes longest and can fail for want of scales, so it comes before any scoring
         fit = {"dimension": dimension, "seed": options["seed"], "advance": run["progress"]}
         held_out = left_out_scores(examples, learner, **fit)
-    rated = rated_sets(examples, _usable_ratings(examples, dimension, drop_copies=options["drop_copies"]), dimension)
+    usable = _usable_ratings(examples, dimension, drop_copies=options["drop_copies"])
+    rated = rated_sets(examples, usable, dimension, labels.ties, others)
     given = score_examples(examples, scorers, {name: held_out[name] for name in held_out if name == LEFT_OUT}, **run)
     given = given._replace(scores={**given.scores, **oracle_baselines(rated, len(examples))})
-    sets = [_scored_set(own, given, examples, sampling, judging) for own in rated.filled]
-    pool = _scored_set(rated.pool, given, examples, sampling, judging, tuple(sets)) if rated.pool else None
+    sets = [_scored_set(own, given, sampling, judging) for own in rated.filled]
+    pool = _scored_set(rated.pool, given, sampling, judging, tuple(sets)) if rated.pool else None
     every = [*sets, *([pool] if pool else [])]
     estimates = [estimate for scored in every for estimate in analyse(scored, analyses)]
     if pool and held_out:
@@ -152,14 +169,14 @@ def _study_of_ratings(
         estimates += left_out(sets, same_set.values, estimates)
     elif pool:
         estimates += over_sets(pool, estimates, fitted=given.fitted)
-    about = _about(sets, given, examples, options)
+    about = _about(sets, given, labels, options)
     cases = tuple(case for scored in sets for case in disagreements(scored))
-    facts = {"facts_warning": facts_warning(given.scorers), "shared_ids": shared_ids_said(examples)}
+    facts = {**facts, "facts_warning": facts_warning(given.scorers)}
     results = Results(
         command="study",
         estimates=tuple(estimates),
         answer=answer(every[-1], estimates, about.scorers),
-        warnings=warnings(every, estimates, about, withheld=given.withheld, **facts),
+        warnings=(*left_out_said(labels.facts), *warnings(every, estimates, about, withheld=given.withheld, **facts)),
         cases=cases,
         about=about,
         layout=layout(Measured(sets, pool, estimates, analyses, about, cases)),
@@ -170,20 +187,12 @@ def _study_of_ratings(
 def _scored_set(
     rated: RatedSet,
     given: ScoredExamples,
-    examples: Sequence[Example],
     sampling: Sampling,
     judging: Judging,
     members: tuple[ScoredSet, ...] = (),
 ) -> ScoredSet:
     """Return a rated set with its scores."""
-    places, names = rated.places.tolist(), {example.dataset for example in rated.examples}
-    of_set = [row for row, example in enumerate(examples) if example.dataset in names and not members]
-    rows = dict(zip(places, range(len(places)), strict=True))
-    population = Population(
-        tuple(examples[row] for row in of_set),
-        {name: scores.values[of_set] for name, scores in given.scores.items()},
-        np.array([rows.get(row, -1) for row in of_set], dtype=np.int64),
-    )
+    places = rated.places.tolist()
     outside, shares = {}, {}
     for name, scores in given.scores.items():
         card = given.scorers[name].card if name in given.scorers else None
@@ -203,7 +212,7 @@ def _scored_set(
         resamples=sampling.draw(rated.contexts, rated.name, "agreement"),
         outside=outside,
         members=members,
-        population=population,
+        of_all={name: scores.values[rated.population.places] for name, scores in given.scores.items()},
         unscored={name: most_frequent(reasons) for name, reasons in missing.items() if reasons},
         shares=shares,
         judging=judging,
@@ -216,10 +225,9 @@ def _missing(scores: Scores, places: Sequence[int]) -> list[str]:
     return [scores.reasons.get(place, "no reason given") for place in places if not scored[place]]
 
 
-def _about(
-    sets: Sequence[ScoredSet], given: ScoredExamples, examples: Sequence[Example], options: Mapping[str, Any]
-) -> About:
+def _about(sets: Sequence[ScoredSet], given: ScoredExamples, labels: Labelled, options: Mapping[str, Any]) -> About:
     """Return what the study was made of."""
+    examples = labels.lines
     places = [place for scored in sets for place in scored.rated.places.tolist()]
     scorers = {}
     for name, scores in given.scores.items():
@@ -231,7 +239,7 @@ def _about(
             "domain": given.scorers[name].card.domain if name in given.scorers else "",
         }
     copies = sum(example.copies_reference for example in examples)
-    counts = {"examples": len(examples), "rated": len(places), "copies": copies}
+    counts = {"examples": len(examples), "rated": len(places), "copies": copies, **counts_of(labels.facts)}
     return About(data=[_card(scored) for scored in sets], scorers=scorers, options=options, counts=counts)
 
 

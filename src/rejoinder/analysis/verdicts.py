@@ -9,7 +9,7 @@ from dataclasses import replace
 from scipy.special import ndtri
 
 from rejoinder.analysis.scored import ScoredSet
-from rejoinder.estimates import LEVEL, NAN, Estimate, decide, pick
+from rejoinder.estimates import LEVEL, NAN, Estimate, Verdict, decide, pick
 from rejoinder.report.written import DASH
 from rejoinder.stats.splits import most_needed
 
@@ -45,6 +45,18 @@ def beyond_chance(rows: Sequence[Estimate], bands: dict[str, float], scored: Sco
         rows_decided = decide(family, outside=scored.outside)
         decided += [replace(row, needed=most_needed(row)) if alone else row for row in rows_decided]
     return decided
+
+
+def agreed(*families: Sequence[Estimate]) -> list[list[Estimate]]:
+    """Return estimates of Pearson and of Spearman, in one order, with the verdicts that both have.
+
+    A row is inconclusive if they differ. Only what both correlations show is called agreement, or ahead.
+    """
+    alike = [len({row.verdict for row in rows}) == 1 for rows in zip(*families, strict=True)]
+    return [
+        [row if same else replace(row, verdict=Verdict.INCONCLUSIVE) for row, same in zip(family, alike, strict=True)]
+        for family in families
+    ]
 
 
 def agreement_word(row: Estimate) -> str:

@@ -24,7 +24,17 @@ from rejoinder.cli.common import (
     require_places,
     workers,
 )
-from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
+from rejoinder.cli.inputs import (
+    Columns,
+    InputFormat,
+    Positive,
+    RatedFiles,
+    TieFlag,
+    Turns,
+    TurnsFlag,
+    how,
+    refuse_projects,
+)
 from rejoinder.cli.places import Reads, Writes
 
 
@@ -88,6 +98,9 @@ def command(
     a: A,
     b: B,
     scorers: JudgeNames = None,
+    rated: RatedFiles = None,
+    tie: TieFlag = None,
+    positive: Positive = None,
     out: Out = None,
     figures: Figures = None,
     pair_by: PairByFlag = None,
@@ -109,7 +122,7 @@ def command(
     An empty reply counts as the worst reply.
     """
     from rejoinder.analysis.compare import MIN_SCORED, compare
-    from rejoinder.data.read import read
+    from rejoinder.data.read import read_sides
     from rejoinder.errors import UsageError
     from rejoinder.scoring.catalog import DEFAULT
 
@@ -117,16 +130,17 @@ def command(
         raise UsageError("--min-scored belongs to the gate. Give --fail-under too, or omit it")
     require_places(out, figures, lines=True)
     with reporting(on_error) as report_error:
-        first, second = (
-            list(read(file, on_error=report_error, **how(columns, input_format, turns, scorers, labels=True)))
-            for file in (a, b)
-        )
+        refuse_projects(rated or [])
+        reading = how(columns, input_format, turns, scorers, labels=True, positive=positive)
+        (first, second), others = read_sides([a], [b], rated=rated, on_error=report_error, **reading)
     total = (len(first) + len(second)) * len(scorers or [DEFAULT])
     with progress("scoring", total) as advance, workers(count) as pool:
         results = compare(
             first,
             second,
             scorers or None,
+            rated=others,
+            tie=None if tie is None else tie.value,
             pair_by=None if pair_by is None else pair_by.value,
             by=by,
             fail_under=fail_under,

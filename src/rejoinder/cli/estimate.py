@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -20,20 +19,23 @@ from rejoinder.cli.common import (
     reporting,
     require_places,
 )
-from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale, say_scales
+from rejoinder.cli.inputs import (
+    Columns,
+    InputFormat,
+    Positive,
+    RatedFiles,
+    RatingScale,
+    TieFlag,
+    Turns,
+    TurnsFlag,
+    how,
+    refuse_projects,
+    say_scales,
+    with_rated,
+)
 from rejoinder.cli.places import Reads, Writes, in_scorer
-from rejoinder.errors import UsageError
 from rejoinder.example import OVERALL
 
-Rated = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Rated lines: among those of FILE (by id or by text) or others of the same systems; repeat for more. "
-        "Default: the ratings in FILE.",
-        metavar="FILE",
-    ),
-    Reads(),
-]
 Judge = Annotated[
     str,
     typer.Option(
@@ -69,7 +71,9 @@ Dimension = Annotated[str, typer.Option(help="Which ratings.")]
 
 def command(
     files: Files,
-    rated: Rated = None,
+    rated: RatedFiles = None,
+    tie: TieFlag = None,
+    positive: Positive = None,
     scorer: Judge = "rejoinder",
     plan: Half = None,
     out: Out = None,
@@ -89,41 +93,24 @@ def command(
     saved. Any scorer on any scale will do, but the rated lines must be a random sample.
     """
     from rejoinder.analysis.estimate import estimate
-    from rejoinder.data.read import read
 
     require_places(out, figures)
-    _refuse_project([*files, *(rated or [])])
+    refuse_projects(files)
     with reporting(on_error) as report_error:
-        reading = how(columns, input_format, turns, [scorer], scale=scale, dimension=dimension, labels=True)
-        lines, others = (
-            list(on_scale(read(*side, on_error=report_error, **reading), scale, report_error, dimension))
-            if side
-            else []
-            for side in (files, rated)
+        reading = how(
+            columns, input_format, turns, [scorer], scale=scale, dimension=dimension, labels=True, positive=positive
         )
-    say_scales([*lines, *others], dimension)
-    with progress("scoring", len(lines) + len(others)) as advance:
+        lines, others = with_rated(files, rated, reading, report_error, scale, dimension)
+    say_scales([*lines, *(others or [])], dimension)
+    with progress("scoring", len(lines) + len(others or [])) as advance:
         results = estimate(
             lines,
             scorer,
-            rated=others if rated else None,
+            rated=others,
+            tie=None if tie is None else tie.value,
             plan=plan,
             dimension=dimension,
             vectors=vectors,
             progress=advance,
         )
     present(results, out, as_json=as_json, figures=figures, files=[*files, *(rated or [])])
-
-
-def _refuse_project(places: list[str]) -> None:
-    """Refuse rating projects, because `rejoinder ratings` decides which of their ratings count.
-
-    Raises:
-        UsageError: a place is a rating project.
-    """
-    from rejoinder.data.formats.annotation import is_project
-
-    for place in filter(is_project, places):
-        file = "rated.jsonl"
-        remedy = f"Write its ratings to a file first: rejoinder ratings {shlex.quote(place)} -o {file}"
-        raise UsageError(f"{place}: is a rating project. {remedy}; then name {file}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from rejoinder.cli.common import OnError, tell
+from rejoinder.cli.places import Reads
 from rejoinder.data.files import OnError as ReportError
+from rejoinder.errors import UsageError
 from rejoinder.example import OVERALL, Example, Pair
 
 if TYPE_CHECKING:
@@ -25,6 +28,13 @@ class Turns(StrEnum):
 
     LAST = "last"
     ALL = "all"
+
+
+class Tie(StrEnum):
+    """What counts where as many people say pass as fail."""
+
+    FAIL = "fail"
+    PASS = "pass"  # noqa: S105
 
 
 Columns = Annotated[
@@ -52,6 +62,32 @@ RatingScale = Annotated[
         metavar="SCALE",
     ),
 ]
+RatedFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rated",
+        help="Labels or ratings of lines of FILE, found by id, or by text; or of other replies of the same systems; "
+        "repeat for more. Default: those in FILE.",
+        metavar="FILE",
+    ),
+    Reads(),
+]
+TieFlag = Annotated[
+    Tie | None,
+    typer.Option(
+        "--tie",
+        help="What counts where as many people say pass as fail. Default: the line is left out.",
+        show_default=False,
+    ),
+]
+Positive = Annotated[
+    str | None,
+    typer.Option(
+        help="The word for a good reply, in columns of labels and verdicts that have it; all other words are for bad "
+        "ones.",
+        metavar="WORD",
+    ),
+]
 TurnsFlag = Annotated[Turns, typer.Option("--turns", help="Which replies of a conversation count.")]
 
 
@@ -64,6 +100,8 @@ def how(
     scale: str | None = None,
     dimension: str = OVERALL,
     labels: bool = False,
+    positive: str | None = None,
+    texts: bool = True,
 ) -> How:
     """The keyword arguments of `rejoinder.read` that the flags come to; what it understands is said on stderr.
 
@@ -76,6 +114,7 @@ def how(
     from rejoinder.scoring.catalog import columns_of
 
     asked: How = {"map": mapping(columns or []), "note": say, "keep": columns_of(scorers or []), "labels": labels}
+    asked |= {"positive": positive, "texts": texts}
     if scale is not None and (dimension == OVERALL or not are_numbers(scale)):
         asked["scale"] = scale
     if input_format is not None:
@@ -83,6 +122,42 @@ def how(
     if turns is not None:
         asked["turns"] = turns.value
     return asked
+
+
+def with_rated(
+    files: Sequence[str],
+    rated: Sequence[str] | None,
+    reading: How,
+    report_error: ReportError,
+    scale: str | None,
+    dimension: str,
+) -> tuple[list[Example], list[Example] | None]:
+    """The lines of files, and those of `--rated` if there are any, which need no texts.
+
+    Raises:
+        UsageError: `--rated` names a rating project.
+    """
+    from rejoinder.data.read import read_sides
+
+    refuse_projects(rated or ())
+    (lines,), others = read_sides(files, rated=rated, on_error=report_error, **reading)
+    sides = [lines, *([] if others is None else [others])]
+    lines, *more = (list(on_scale(side, scale, report_error, dimension)) for side in sides)
+    return lines, more[0] if more else None
+
+
+def refuse_projects(places: Sequence[str]) -> None:
+    """Refuse rating projects, because `rejoinder ratings` decides which of their ratings count.
+
+    Raises:
+        UsageError: a place is a rating project.
+    """
+    from rejoinder.data.formats.annotation import is_project
+
+    for place in filter(is_project, places):
+        file = "rated.jsonl"
+        remedy = f"Write its ratings to a file first: rejoinder ratings {shlex.quote(place)} -o {file}"
+        raise UsageError(f"{place}: is a rating project. {remedy}; then name {file}")
 
 
 def typed(columns: list[str] | None, input_format: str | None, turns: Turns, on_error: OnError) -> list[str]:

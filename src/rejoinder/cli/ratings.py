@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,7 +22,19 @@ from rejoinder.cli.common import (
     require_places,
     tell,
 )
-from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale, say_scales
+from rejoinder.cli.inputs import (
+    Columns,
+    InputFormat,
+    Positive,
+    RatedFiles,
+    RatingScale,
+    Turns,
+    TurnsFlag,
+    how,
+    on_scale,
+    say_scales,
+    with_rated,
+)
 from rejoinder.cli.places import Reads, Writes, in_scorer
 from rejoinder.data.files import OnError as ReportError
 from rejoinder.errors import UsageError
@@ -114,6 +126,8 @@ Resamples = Annotated[int, typer.Option(min=100, help="Resamples of contexts for
 def command(
     files: Rated,
     scorers: Scorers = None,
+    rated: RatedFiles = None,
+    positive: Positive = None,
     out: Out = None,
     aggregate: AggregateFlag = Aggregate.MEAN,
     surest: Surest = 1.0,
@@ -142,14 +156,15 @@ def command(
 
     require_places(out, figures, lines=True)
     with reporting(on_error) as report_error:
-        wanted = how(columns, input_format, turns, scorers, scale=scale, dimension=dimension, labels=True)
-        lines, attention = _rated(files, wanted, report_error)
-        examples = list(on_scale(lines, scale, report_error, dimension))
-    say_scales(examples, dimension)
+        more = {"scale": scale, "dimension": dimension, "labels": True, "positive": positive, "texts": False}
+        wanted = how(columns, input_format, turns, scorers, **more)  # type: ignore[arg-type]
+        examples, others, attention = _rated(files, rated, wanted, report_error, scale, dimension)
+    say_scales([*examples, *(others or [])], dimension)
     with progress("scoring", len(examples) * len(scorers or [])) as advance:
         results = ratings(
             examples,
             scorers or [],
+            rated=others,
             dimension=dimension,
             aggregation=aggregate.value,
             share=surest,
@@ -170,25 +185,31 @@ def command(
 
 
 def _rated(
-    files: list[str], wanted: How, report_error: ReportError
-) -> tuple[Iterable[Example], Mapping[str, Attention]]:
-    """Return the lines of files, or those of a rating project with the attention of its raters.
+    files: list[str],
+    rated: list[str] | None,
+    wanted: How,
+    report_error: ReportError,
+    scale: str | None,
+    dimension: str,
+) -> tuple[list[Example], list[Example] | None, Mapping[str, Attention]]:
+    """Return the lines of files and of `--rated`, or those of a rating project with the attention of its raters.
 
     Raises:
         UsageError: a project is not alone.
     """
     from rejoinder.analysis.raters import Attention, project_ratings, rated_replies
     from rejoinder.data.formats.annotation import is_project, keeps_answers_elsewhere
-    from rejoinder.data.read import read
 
     if not any(map(is_project, files)):
-        return read(*files, on_error=report_error, **wanted), {}
-    if len(files) > 1:
+        return *with_rated(files, rated, wanted, report_error, scale, dimension), {}
+    if len(files) > 1 or rated:
         raise UsageError("a rating project was given with other files. Give it alone")
     if not keeps_answers_elsewhere(files[0]):
-        return project_ratings(files[0])
-    from rejoinder.annotation.collected import load_study
+        lines, known = project_ratings(files[0])
+    else:
+        from rejoinder.annotation.collected import load_study
 
-    lines, records = load_study(files[0])
-    known = {rater.name: Attention(rater.failed, rater.passed + rater.failed, rater.seconds) for rater in records}
-    return rated_replies(lines, files[0]), known
+        replies, records = load_study(files[0])
+        known = {rater.name: Attention(rater.failed, rater.passed + rater.failed, rater.seconds) for rater in records}
+        lines = rated_replies(replies, files[0])
+    return list(on_scale(lines, scale, report_error, dimension)), None, known

@@ -27,7 +27,20 @@ from rejoinder.cli.common import (
     require_places,
     workers,
 )
-from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale, say_scales
+from rejoinder.cli.inputs import (
+    Columns,
+    InputFormat,
+    Positive,
+    RatedFiles,
+    RatingScale,
+    TieFlag,
+    Turns,
+    TurnsFlag,
+    how,
+    on_scale,
+    say_scales,
+    with_rated,
+)
 from rejoinder.cli.places import Writes
 from rejoinder.errors import UsageError
 from rejoinder.example import OVERALL, Example, Pair
@@ -99,6 +112,9 @@ Resamples = Annotated[int, typer.Option(min=100, help="Resamples of contexts for
 def command(
     files: Files,
     scorers: ScorerNames = None,
+    rated: RatedFiles = None,
+    tie: TieFlag = None,
+    positive: Positive = None,
     out: Out = None,
     every: Every = False,
     as_json: AsJson = False,
@@ -135,17 +151,30 @@ def command(
 
     require_places(out, figures)
     with reporting(on_error) as report_error:
-        reading = how(columns, input_format, turns, scorers, scale=scale, dimension=dimension, labels=True)
-        lines = list(on_scale(read_lines(*files, on_error=report_error, **reading), scale, report_error, dimension))
+        texts = not scorers or not all(name.startswith("column:") for name in scorers)
+        more = {"scale": scale, "dimension": dimension, "labels": True, "positive": positive, "texts": texts}
+        reading = how(columns, input_format, turns, scorers, **more)  # type: ignore[arg-type]
+        lines: Sequence[Example | Pair]
+        others: list[Example] | None = None
+        if rated:
+            lines, others = with_rated(files, rated, reading, report_error, scale, dimension)
+        else:
+            read = read_lines(*files, on_error=report_error, **reading)
+            lines = list(on_scale(read, scale, report_error, dimension))
     pair = next((line for line in lines if isinstance(line, Pair)), None)
     if pair is None:
-        say_scales(lines, dimension)  # type: ignore[arg-type]
+        say_scales([*lines, *(others or [])], dimension)
     elif scale is not None:
         raise UsageError(f"--scale is for ratings, and {pair.where} is a pair. Omit it")
-    with workers(count, ray) as pool, progress("scoring", _total(scorers or None, lines)) as advance:
+    with (
+        workers(count, ray) as pool,
+        progress("scoring", _total(scorers or None, [*lines, *(others or [])])) as advance,
+    ):
         results = study(
             lines,
             scorers or None,
+            rated=others,
+            tie=None if tie is None else tie.value,
             dimension=dimension,
             resamples=resamples,
             seed=seed,
@@ -161,8 +190,8 @@ def command(
             workers=pool,
             progress=advance,
         )
-    more = _MORE.format("" if every else _ALL)
-    present(results, out, as_json=as_json, every=every, figures=figures, more=more, files=files)
+    more_line = "" if results.layout.first and not every else _MORE.format("" if every else _ALL)
+    present(results, out, as_json=as_json, every=every, figures=figures, more=more_line, files=[*files, *(rated or [])])
 
 
 def _number(cutoff: str | None) -> float | str | None:

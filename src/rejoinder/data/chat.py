@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from rejoinder.data import limits
+from rejoinder.data.columns import plain
 from rejoinder.data.content import ASSISTANT, USER, source_texts
 from rejoinder.data.content import read_content as read_content
 from rejoinder.data.messages import BOTS, PEOPLE, ROLES, STAFF, USERS
@@ -228,3 +229,35 @@ def _says(messages: Any, texts: list[str]) -> bool:
     except DataError:
         return False
     return [*reply["context"], reply["response"]] == texts
+
+
+def is_texts(value: Any, where: str) -> bool:
+    """Return whether a decoded cell holds texts, pairs of texts, or chat messages."""
+    if isinstance(value, list) and all(isinstance(one, (str, list)) for one in value):
+        return True
+    return messages_in(value, where) is not None or (
+        isinstance(value, list) and bool(value) and all(isinstance(one, Mapping) for one in value)
+    )
+
+
+def _split(value: Any) -> Any:
+    """Return the messages of a transcript or the turns of a text; any other value as it is."""
+    if not isinstance(value, str):
+        return value
+    return [{"role": speaker, "content": text} for speaker, text in transcript(value)] or turns_in(value)
+
+
+def together(ours: str, names: Sequence[str], values: Sequence[Any]) -> Any:
+    """Return the value of a field that several columns fill."""
+    present = [value for value in values if value not in (None, "", [])]
+    if ours != "context":
+        return [one for value in present for one in (value if isinstance(value, list) else [value])]
+    if plain(names[0]) == "instruction" and plain(names[-1]) == "input":
+        return ["\n\n".join(str(value) for value in present)]
+    if len(present) == 1:
+        return present[0]
+    present = [*map(_split, present[:-1]), *present[-1:]]
+    if all(messages_in(value) is not None for value in present[:-1]) and present and isinstance(present[-1], str):
+        before = [message for value in present[:-1] for message in messages_in(value) or ()]
+        return [*before, {"role": "user", "content": present[-1]}]
+    return [turn for value in present for turn in (value if isinstance(value, list) else [value])]

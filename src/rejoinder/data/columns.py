@@ -388,6 +388,15 @@ def checked(mapping: Mapping[str, str | Sequence[str]] | None) -> dict[str, tupl
     return named
 
 
+def present(mapped: Mapping[str, tuple[str, ...]], keys: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return the part of `map` that is about these columns or keys, or about none."""
+    return {
+        ours: names
+        for ours, names in mapped.items()
+        if not names or any(name in keys or _roots(name, keys) for name in names)
+    }
+
+
 def mapping(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return `--map ours=theirs,rating=ann+bob` as a mapping; a comma ends a name only before another `ours=`.
 

@@ -79,6 +79,15 @@ def example_of(record: Any, where: str) -> Example:
     )
 
 
+def require_id(record: dict[str, Any], where: str) -> None:
+    """Give a record without any text an empty reply; `DataError` if it has no id either."""
+    if not {"response", "messages"} & record.keys():
+        if not {"id", "dialogue_id"} & record.keys():
+            problem = f"neither a reply nor its id (found: {', '.join(map(str, record)) or 'nothing'})"
+            raise DataError(problem, "Say which column is the id: --map id=NAME", where=where, field="id")
+        record["response"] = ""
+
+
 def expanded(record: Record, where: str, *, every: bool = False, final: bool = False) -> Iterator[dict[str, Any]]:
     """Yield the record with context and response as texts; of messages the last reply, or a record for each.
 

@@ -24,7 +24,7 @@ from rejoinder.data import limits
 from rejoinder.data.chat import is_chat
 from rejoinder.data.columns import is_known, plain
 from rejoinder.data.spreadsheets import UNCALCULATED, sheet_rows
-from rejoinder.data.values import A_LINE, decoded
+from rejoinder.data.values import A_LINE, EMPTY, decoded
 from rejoinder.errors import (
     ColumnError,
     DataError,
@@ -400,3 +400,11 @@ _READERS: dict[str, Callable[[_Stream, str, Note], _Rows]] = {
     "parquet": _parquet,
     "eval": _zip,
 }
+
+
+def without_signs(row: Row) -> Row:
+    """Return a row of a table with an empty text in each cell that stands for nothing."""
+    if not row.flat:
+        return row
+    empty = {key: "" for key, cell in row.data.items() if isinstance(cell, str) and cell.strip() in EMPTY}
+    return row._replace(data={**row.data, **empty})

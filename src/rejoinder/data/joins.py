@@ -84,7 +84,7 @@ def _key(row: Example | Pair, *, recurs: bool, groups: Mapping[object, Sequence[
     """Return the key that rows of one reply, or of one pair, share."""
     if isinstance(row, Pair):
         return row.id if recurs else tuple(_texts(reply) for reply in row.replies)
-    if not recurs:
+    if not recurs and (row.context or row.response):
         return _texts(row)
     first = groups.get(row.id, [row])[0]
     return (row.id, row.system) if row.system is not None and first.system not in (None, row.system) else row.id

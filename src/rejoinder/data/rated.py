@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rejoinder.data.clusters import sorted_clusters
-from rejoinder.data.rated_lines import UNNAMED, numbered, title_of_places
-from rejoinder.data.scales import Scale, on_unit, require_alike
-from rejoinder.errors import DataError
-from rejoinder.example import OVERALL, Example, Rating
+from rejoinder.data.clusters import is_telling, normalized, sorted_clusters
+from rejoinder.data.rated_lines import DEV, TEST, TRAIN, UNNAMED, numbered, split_of, title_of_places
+from rejoinder.data.scales import BINARY, Scale, on_unit, require_alike
+from rejoinder.errors import DataError, require_one_of
+from rejoinder.example import OVERALL, Example, Rating, majority
 from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray, number_of, renumbered
 
 POOLED = "pooled"
 NO_SYSTEM = -1
 FEWEST_EQUAL = 3
 """Ratings that equal a scorer's scores, for a warning that scores were read as ratings: fewer may be chance."""
+Tie = Literal["fail", "pass"]
+"""What counts where as many people say pass as fail."""
 PEOPLE = "people"  # the label of human ratings among scorers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Population:
+    """All M lines of a data set but those that a rated file has alone, whose ratings are of other replies.
+
+    Attributes:
+        lines: [M] in order.
+        places: [M] their positions among the examples of the study.
+        rows: [M] the place of each among the rated lines, -1 without a rating.
+    """
+
+    lines: tuple[Example, ...]
+    places: IntArray
+    rows: IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +54,8 @@ class RatedSet:
         systems: [N] number of the line's system, `NO_SYSTEM` where it is not known.
         sets: [N] number of the line's data set; more than one number makes a pool.
         note: what to know of the clusters, in a sentence; "" where there is nothing.
+        ties: lines that are none of these because people were divided evenly, with the labels of each.
+        population: these and all lines without a rating; empty of a pool.
     """
 
     name: str
@@ -47,6 +67,8 @@ class RatedSet:
     systems: IntArray
     sets: IntArray
     note: str = ""
+    ties: tuple[Example, ...] = ()
+    population: Population = Population((), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
     def __len__(self) -> int:
         """N."""
@@ -86,6 +108,11 @@ class RatedSet:
     def named_systems(self) -> IntArray:
         """The numbers of the systems that are known."""
         return np.unique(self.systems[self.systems != NO_SYSTEM])
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """[N] dev, test or train, or ""; those of train have a rating only where there is no other split."""
+        return tuple(split_of(example.extra) for example in self.examples)
 
     @property
     def copies(self) -> BoolArray:
@@ -169,13 +196,17 @@ def equal_scores(scores: FloatArray, ratings: FloatArray) -> int:
     return int((is_no_mean & np.isclose(scores, ratings, rtol=0, atol=1e-8)).sum())
 
 
-def rated_sets(examples: Sequence[Example], ratings: FloatArray, dimension: str) -> RatedSets:
+def rated_sets(
+    examples: Sequence[Example], ratings: FloatArray, dimension: str, ties: Sequence[Example] = (), others: int = 0
+) -> RatedSets:
     """Return the data sets of the examples (`Example.dataset`, "all" without a name), and their pool.
 
     Args:
         examples: N examples.
         ratings: [N] their mean ratings in `dimension`; NaN leaves a line out.
         dimension: names the scale that ratings are brought to [0, 1] by where scales differ.
+        ties: lines without a label because people were divided evenly.
+        others: how many of the last examples are replies that a rated file has alone, so of no population.
 
     Raises:
         DataError: scales differ or data sets are pooled, and some rated lines have no scale, or all have none and look
@@ -188,10 +219,27 @@ def rated_sets(examples: Sequence[Example], ratings: FloatArray, dimension: str)
         _rated_set(name, np.flatnonzero(rated & (of_lines == number)), examples, ratings, of_lines, dimension)
         for name, number in numbers.items()
     )
+    among = np.arange(len(examples)) < len(examples) - others
+    sets = tuple(
+        replace(
+            own,
+            ties=tuple(line for line in ties if (line.dataset or UNNAMED) == own.name),
+            population=_population(np.flatnonzero(among & (of_lines == number)), own.places, examples),
+        )
+        for number, own in enumerate(sets)
+    )
     if sum(len(one) > 0 for one in sets) < 2:
         return RatedSets(sets, None)
     _refuse_pool_name(examples)
-    return RatedSets(sets, _rated_set(POOLED, np.flatnonzero(rated), examples, ratings, of_lines, dimension))
+    pool = _rated_set(POOLED, np.flatnonzero(rated), examples, ratings, of_lines, dimension)
+    return RatedSets(sets, replace(pool, ties=tuple(ties)))
+
+
+def _population(places: IntArray, rated: IntArray, examples: Sequence[Example]) -> Population:
+    """Return all lines at `places`, of which those at `rated` have ratings."""
+    rows = {place: row for row, place in enumerate(rated.tolist())}
+    of_rated = np.array([rows.get(place, -1) for place in places.tolist()], dtype=np.int64)
+    return Population(tuple(examples[place] for place in places.tolist()), places, of_rated)
 
 
 def _rated_set(
@@ -263,3 +311,103 @@ def _refuse_pool_name(examples: Sequence[Example]) -> None:
                 where=example.where,
                 field="dataset",
             )
+
+
+class Labelled(NamedTuple):
+    """Lines with one label each, or rating.
+
+    Attributes:
+        lines: [N] in order.
+        ties: lines without a label, because people were divided evenly, with the labels of each.
+        facts: what a warning names, as ids of lines.
+    """
+
+    lines: tuple[Example, ...]
+    ties: tuple[Example, ...]
+    facts: dict[str, Any]
+
+
+def labelled(
+    lines: Sequence[Example],
+    dimension: str,
+    *,
+    tie: Tie | None = None,
+    prompts: Sequence[str] = (),
+    test_only: bool = False,
+    unknown: Sequence[str] = (),
+) -> Labelled:
+    """Return lines with the label of most people where all ratings of a data set are 0 or 1.
+
+    Labels do not count if the line is of the split train and others are of dev or test, or if the reply is part of the
+    prompt of a scorer.
+
+    Args:
+        lines: N lines, some of them rated.
+        dimension: which ratings.
+        tie: what counts where people are divided evenly; by default nothing.
+        prompts: of the scorers.
+        test_only: whether labels of dev do not count either, if there are some of test.
+        unknown: ids of labels that belong to none of the lines, for the warning.
+
+    Raises:
+        UsageError: `tie` is another word.
+    """
+    if tie is not None:
+        require_one_of("tie", tie, ("fail", "pass"))
+    facts: dict[str, Any] = {"unknown": [*unknown], "train": [], "dev": [], "in_prompt": [], "differing": []}
+    splits = [split_of(line.extra) if _rated(line, dimension) else "" for line in lines]
+    left_out = {TRAIN} & {*splits} if {DEV, TEST} & {*splits} else set()
+    left_out |= {DEV} & {*splits} if test_only and TEST in splits else set()
+    prompts = list(map(normalized, prompts))
+    kept = []
+    for line, split in zip(lines, splits, strict=True):
+        words = normalized(line.response) if prompts and _rated(line, dimension) else ""
+        leak = split if split in left_out else ""
+        if is_telling(words) and any(words in prompt for prompt in prompts):
+            leak = "in_prompt"
+        facts.setdefault(leak, []).append(line.id)
+        kept.append(_unlabelled(line, dimension) if leak else line)
+    facts.pop("", None)
+    facts["differing"] = [line.id for line in kept if _contradicts_itself(line, dimension)]
+    by_set = defaultdict[str | None, list[int]](list)
+    for place, line in enumerate(kept):
+        by_set[line.dataset].append(place)
+    ties: list[Example] = []
+    for places in by_set.values():
+        if not _are_labels([kept[place] for place in places], dimension):
+            continue
+        for place in places:
+            votes = [int(rating.value) for rating in kept[place].counted(dimension)]
+            if len(votes) < 2 or dimension in kept[place].quality:
+                continue
+            label = majority(votes)  # type: ignore[arg-type]
+            ties += [kept[place]] if label is None else []
+            label = int(tie == "pass") if label is None and tie else label  # type: ignore[assignment]
+            line = kept[place] if label is not None else _unlabelled(kept[place], dimension)
+            kept[place] = line if label is None else replace(line, quality={**line.quality, dimension: label})
+    facts |= {"ties": [line.id for line in ties], "tied_as": tie or ""}
+    return Labelled(tuple(kept), () if tie else tuple(ties), facts)
+
+
+def _unlabelled(line: Example, dimension: str) -> Example:
+    """Return a line without ratings in a dimension."""
+    quality = {name: mean for name, mean in line.quality.items() if name != dimension}
+    return replace(line, ratings=tuple(one for one in line.ratings if one.dimension != dimension), quality=quality)
+
+
+def _rated(line: Example, dimension: str) -> bool:
+    return dimension in line.quality or any(rating.dimension == dimension for rating in line.ratings)
+
+
+def _are_labels(lines: Sequence[Example], dimension: str) -> bool:
+    """Return whether all ratings are 0 or 1, on the scale from 0 to 1 or, with both of them, on none."""
+    values = {rating.value for line in lines for rating in line.ratings if rating.dimension == dimension}
+    values |= {line.quality[dimension] for line in lines if dimension in line.quality}
+    scales = {line.scale(dimension) for line in lines if _rated(line, dimension)}
+    return values <= {0, 1} and scales <= {BINARY, None} and (None not in scales or len(values) == 2)
+
+
+def _contradicts_itself(line: Example, dimension: str) -> bool:
+    """Return whether one person gave a line two different ratings, of which the first counts."""
+    given = {(rating.rater, rating.value) for rating in line.ratings if rating.dimension == dimension and rating.rater}
+    return len(given) > len({rater for rater, _ in given})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -20,6 +20,17 @@ _MOST_NAMES = 5  # in a message
 _LONGEST_NAME = 60  # characters of what may name a rater
 # Columns of a judge's verdict: to map one as the rater would drop the labels.
 _JUDGED = re.compile(r"judge|verdict|label|pass|score|reason|critique|llm|gpt|model", re.IGNORECASE)
+TRAIN, DEV, TEST = "train", "dev", "test"
+_SPLITS = {
+    **dict.fromkeys(("train", "training"), TRAIN),
+    **dict.fromkeys(("dev", "development", "validation", "valid", "val"), DEV),
+    **dict.fromkeys(("test", "testing"), TEST),
+}
+
+
+def split_of(extra: Mapping[str, Any]) -> str:
+    """Return the split that the key `split` names: train, dev or test; "" for none or another word."""
+    return _SPLITS.get(str(extra.get("split")).strip().casefold(), "")
 
 
 def title_of(name: str, lines: Sequence[Example | Pair]) -> str:

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from rejoinder.data import columns
-from rejoinder.data.chat import is_chat, messages_in, transcript, turns_in
+from rejoinder.data.chat import is_chat, is_texts, messages_in, together
 from rejoinder.data.columns import Plan, plain
-from rejoinder.data.examples import example_of, expanded, pair_of, rater_name, rows_of
-from rejoinder.data.files import SUFFIXES, OnError, Row
+from rejoinder.data.examples import example_of, expanded, pair_of, rater_name, require_id, rows_of
+from rejoinder.data.files import SUFFIXES, OnError, Row, without_signs
 from rejoinder.data.files import rows as rows_in
 from rejoinder.data.format import Format, candidates, detect, formats, items
 from rejoinder.data.formats.surveys import accepted
 from rejoinder.data.joins import Note, join_messages, join_raters
+from rejoinder.data.positive import with_positive
 from rejoinder.data.scales import required, scale_of, with_scale
 from rejoinder.data.scored_keys import EXPLAINED, INTERVALS, NOTES, SCORED, WARNINGS, WORST, fold_columns
 from rejoinder.data.understood import Understood
@@ -45,6 +46,8 @@ class How(TypedDict, total=False):
         keep: names of columns and keys that something else reads as they are.
         rows: whether an example keeps its row of a table (`example.ROW`), for an output that gives the row back.
         labels: whether columns of labels (`label`, `human`) are ratings.
+        texts: whether every line has a reply; if not, the id of one is enough.
+        positive: the word for a good reply: in a column of labels or verdicts that has it, all others are for bad ones.
     """
 
     map: Mapping[str, str | Sequence[str]]
@@ -55,6 +58,8 @@ class How(TypedDict, total=False):
     keep: Collection[str]
     rows: bool
     labels: bool
+    texts: bool
+    positive: str | None
 
 
 def raise_error(error: DataError) -> None:
@@ -81,7 +86,11 @@ def read(*paths: str | Path, on_error: OnError = raise_error, **how: Unpack[How]
         MissingExtra: the library that reads the container is not installed.
         UsageError: `how` has a fault, or no line has a name of `map`.
     """
-    for line in read_lines(*paths, on_error=on_error, **how):
+    yield from _singles(read_lines(*paths, on_error=on_error, **how), on_error)
+
+
+def _singles(lines: Iterable[Example | Pair], on_error: OnError) -> Iterator[Example]:
+    for line in lines:
         if isinstance(line, Pair):
             remedy = "Pairs go into rejoinder study and rejoinder score, in Python into rejoinder.study"
             on_error(DataError("a pair of replies, expected one reply", remedy, where=line.where))
@@ -112,6 +121,27 @@ def read_lines(*paths: str | Path, on_error: OnError = raise_error, **how: Unpac
     """Yield the examples and the pairs of replies of files, in order; as `read`."""
     reader = _Reader(how, on_error)
     return reader.lines((str(path), rows_in(path, on_error, reader.container)) for path in paths)
+
+
+def read_sides(
+    *sides: Sequence[str | Path],
+    rated: Sequence[str | Path] | None = None,
+    on_error: OnError = raise_error,
+    **how: Unpack[How],
+) -> tuple[list[list[Example]], list[Example] | None]:
+    """Return the examples of groups of files, and those of rated files, which may hold ids and labels alone.
+
+    With rated files, a name of `map` belongs to the files that have it. The words of all files decide on `positive`.
+    """
+    reader = _Reader(how, on_error, apart=rated is not None)
+    every = [*sides, *([] if rated is None else [rated])]
+    sources = [(str(path), rows_in(path, on_error, reader.container)) for side in every for path in side]
+    streams, lines = reader.streams(sources), list[list[Example]]()
+    for place, side in enumerate(every):
+        reader.texts = place < len(sides) and how.get("texts", True)
+        lines.append([line for _ in side for line in _singles(next(streams), on_error)])
+    reader.require_met()
+    return lines[: len(sides)], None if rated is None else lines[-1]
 
 
 def read_rows(
@@ -203,12 +233,14 @@ def _no_pair(where: str) -> DataError:
 class _Reader:
     """The flow of one call: `opened`, `understood`, `joined`, each a generator."""
 
-    def __init__(self, how: How, on_error: OnError, *, join: bool = True) -> None:
+    def __init__(self, how: How, on_error: OnError, *, join: bool = True, apart: bool = False) -> None:
         if unknown := how.keys() - How.__annotations__.keys():
             known = ", ".join(How.__annotations__)
             raise UsageError(f"reading takes no {', '.join(sorted(unknown))}. Give one of {known}")
         require_one_of("turns", how.get("turns", "last"), get_args(Turns))
         self.on_error, self.note, self.join = on_error, how.get("note") or silent, join
+        self.apart = apart  # whether a name of `map` belongs to the files that have it
+        self.texts, self.positive = how.get("texts", True), how.get("positive")
         self.mapped = columns.checked(how.get("map"))
         self.missed = {name for names in self.mapped.values() for name in names}
         self.keep = frozenset(how.get("keep") or ())
@@ -231,22 +263,36 @@ class _Reader:
         self.place = ""  # of the row that was taken last
 
     def lines(self, sources: Iterable[tuple[str, Iterable[Row]]]) -> Iterator[Example | Pair]:
-        """Yield what all sources hold; each is read by itself, and told of at its end."""
-        for name, rows in sources:
-            about = Understood()
-            self.tops, self.highest = {}, {}
-            try:
-                stream = self.joined(self.understood(self.opened(rows, about), about))
-                yield from stream if self.scale is None else with_scale(stream, self.scale, self.on_error)
-            except MemoryError:
-                remedy = "Split it, or write JSON lines (.jsonl)"
-                self.on_error(DataError("does not fit into memory", remedy, where=name))
-            except RecursionError:
-                self.on_error(DataError("nested too deep", "Flatten it", where=name))
-            except DataError:
-                about.tell(name, self.note_once)
-                raise
+        """Yield what all sources hold."""
+        for stream in self.streams(sources):
+            yield from stream
+        self.require_met()
+
+    def streams(self, sources: Iterable[tuple[str, Iterable[Row]]]) -> Iterator[Iterator[Example | Pair]]:
+        """Yield what each source holds."""
+        if self.positive:
+            named = {name for ours, names in self.mapped.items() if ours[:6] == "rating" for name in names}
+            sources = with_positive(sources, self.positive, self.keep | named)
+        return (self.stream(*source) for source in sources)
+
+    def stream(self, name: str, rows: Iterable[Row]) -> Iterator[Example | Pair]:
+        """Yield what a source holds; at its end, tell how it was read."""
+        about = Understood(labels=self.labels)
+        self.tops, self.highest = {}, {}
+        try:
+            stream = self.joined(self.understood(self.opened(rows, about), about))
+            yield from stream if self.scale is None else with_scale(stream, self.scale, self.on_error)
+        except MemoryError:
+            self.on_error(DataError("does not fit into memory", "Split it, or write JSON lines (.jsonl)", where=name))
+        except RecursionError:
+            self.on_error(DataError("nested too deep", "Flatten it", where=name))
+        except DataError:
             about.tell(name, self.note_once)
+            raise
+        about.tell(name, self.note_once)
+
+    def require_met(self) -> None:
+        """Raise `UsageError` if no line had a name of `map`."""
         if self.missed:
             raise UsageError(f"no line has {' or '.join(map(repr, sorted(self.missed)))}. Correct --map")
 
@@ -266,7 +312,7 @@ class _Reader:
             if kind is None:
                 yield from ((None, row) for row in join_messages(stream, self.note_once, mapped))
                 continue
-            whole = map(_without_signs, stream) if kind.columns else stream
+            whole = map(without_signs, stream) if kind.columns else stream
             ours = kind.columns and not first.flat and {"chosen", "responses"} & first.data.keys()
             try:
                 for row in kind.records(whole, self.on_error):
@@ -338,6 +384,8 @@ class _Reader:
             self.meet(data, row)
         plan = self.plan(kind, row, about)
         record = self.renamed(row, plan)
+        if not self.texts:
+            require_id(record, where)
         whole = self.rows and row.flat and kind is None
         several = list(expanded(record, where, every=self.every, final=kind is not None))
         for one in several:
@@ -350,7 +398,9 @@ class _Reader:
             example = example_of(one, where)
             if kind is None:
                 about.doubt(record, example, plan)
-            if example.system is not None and len(about.systems) < _PLANS:
+            if example.system is None:
+                about.offer_system(data)
+            elif len(about.systems) < _PLANS:
                 about.systems.setdefault(example.system.casefold(), set()).add(example.system)
             yield bool(plan.sources.get("rater")) and "rater" not in record, example
 
@@ -362,7 +412,7 @@ class _Reader:
         """
         self.missed = {name for name in self.missed if name not in data and under(data, name) is None}
         absent = [name for name in self.missed if not any(name.startswith(f"{key}.") for key in data)]
-        if row.flat and absent and "messages" not in data:
+        if row.flat and absent and "messages" not in data and not self.apart:
             raise UsageError(
                 f"{row.where}: no {' or '.join(map(repr, absent))}. Name one of {', '.join(map(str, data))}"
             )
@@ -372,9 +422,8 @@ class _Reader:
         key = (kind is None, *row.data)
         if (plan := self.plans.get(key)) is None:
             names = tuple(str(name) for name in row.data)
-            plan = columns.plan(
-                names, self.mapped, row.where, keep=self.keep, labels=self.labels, adapted=kind is not None
-            )
+            mapped = columns.present(self.mapped, names) if self.apart else self.mapped
+            plan = columns.plan(names, mapped, row.where, keep=self.keep, labels=self.labels, adapted=kind is not None)
             if kind is None:
                 columns.require_no_near_miss(plan, row.where)
             if len(self.plans) >= _PLANS:
@@ -404,7 +453,7 @@ class _Reader:
                 rated.append(ours)
             elif names and ours != "rater":
                 values = [self.cell(data, name, ours, row) for name in names]
-                value = _together(ours, names, values) if len(values) > 1 else values[0]
+                value = together(ours, names, values) if len(values) > 1 else values[0]
                 if ours in ("ratings", "quality") and not isinstance(value, Mapping):
                     rated.append(ours)
                 elif value is not None or ours == "response":
@@ -443,7 +492,7 @@ class _Reader:
                 return from_cell(value, row.where, name)
             if ours in ("context", "references", "sources", "messages"):
                 inner = from_cell(value, row.where, name)
-                return inner if _is_texts(inner, row.where) or ours == "messages" else value
+                return inner if is_texts(inner, row.where) or ours == "messages" else value
         elif row.flat and isinstance(value, Mapping):
             return {key: inner for key, inner in value.items() if inner is not None}
         return value
@@ -492,7 +541,7 @@ class _Reader:
             DataError: the record, or else its column by `scale`, states another.
         """
         for part in cell if isinstance(cell, list) else [cell]:
-            if (read := number(part, where, name, self.words)) is None:
+            if (read := number(part, where, name, self.words, labels=self.labels)) is None:
                 continue
             value, top = read
             if top is None:
@@ -549,43 +598,3 @@ class _Reader:
             yield from join_raters(stream, self.on_error, self.note_once)
         else:
             yield from stream
-
-
-def _without_signs(row: Row) -> Row:
-    """Return a row of a table with an empty text in each cell that stands for nothing."""
-    if not row.flat:
-        return row
-    empty = {key: "" for key, cell in row.data.items() if isinstance(cell, str) and cell.strip() in EMPTY}
-    return row._replace(data={**row.data, **empty})
-
-
-def _is_texts(value: Any, where: str) -> bool:
-    """Return whether a decoded cell holds texts, pairs of texts, or chat messages."""
-    if isinstance(value, list) and all(isinstance(one, (str, list)) for one in value):
-        return True
-    return messages_in(value, where) is not None or (
-        isinstance(value, list) and bool(value) and all(isinstance(one, Mapping) for one in value)
-    )
-
-
-def _split(value: Any) -> Any:
-    """Return the messages of a transcript or the turns of a text; any other value as it is."""
-    if not isinstance(value, str):
-        return value
-    return [{"role": speaker, "content": text} for speaker, text in transcript(value)] or turns_in(value)
-
-
-def _together(ours: str, names: Sequence[str], values: Sequence[Any]) -> Any:
-    """Return the value of a field that several columns fill."""
-    present = [value for value in values if value not in (None, "", [])]
-    if ours != "context":
-        return [one for value in present for one in (value if isinstance(value, list) else [value])]
-    if plain(names[0]) == "instruction" and plain(names[-1]) == "input":
-        return ["\n\n".join(str(value) for value in present)]
-    if len(present) == 1:
-        return present[0]
-    present = [*map(_split, present[:-1]), *present[-1:]]
-    if all(messages_in(value) is not None for value in present[:-1]) and present and isinstance(present[-1], str):
-        before = [message for value in present[:-1] for message in messages_in(value) or ()]
-        return [*before, {"role": "user", "content": present[-1]}]
-    return [turn for value in present for turn in (value if isinstance(value, list) else [value])]

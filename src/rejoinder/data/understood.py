@@ -12,21 +12,31 @@ from rejoinder.data.chat import unsplit_mark
 from rejoinder.data.columns import Plan, plain
 from rejoinder.data.formats.results import peek
 from rejoinder.data.joins import Note
+from rejoinder.data.values import under
 from rejoinder.example import Example
 
 _LINES, _LOOKED_AT = 5, 200
+_MAY_BE_SYSTEM, _MOST_SYSTEMS = ("metadata.prompt_version", "prompt_version", "prompt_id", "version"), 20
 
 
 @dataclass
 class Understood:
-    """The formats, columns and systems of one file, for the notes at its end."""
+    """The formats, columns and systems of one file, for the notes at its end; `labels`: whether it may hold labels."""
 
+    labels: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     left_out: int = 0
     read: dict[tuple[str, ...], dict[str, None]] = field(default_factory=dict)
     systems: dict[str, set[str]] = field(default_factory=dict)
     looked_at: int = 0
     doubts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    versions: dict[str, set[str]] = field(default_factory=dict)
+
+    def offer_system(self, data: Mapping[str, Any]) -> None:
+        """Remember what may name the system of a line that has none."""
+        for name in _MAY_BE_SYSTEM if self.labels else ():
+            if isinstance(value := under(data, name), (str, int)) and len(self.versions.get(name, ())) <= _MOST_SYSTEMS:
+                self.versions.setdefault(name, set()).add(str(value))
 
     def doubt(self, record: Mapping[str, Any], example: Example, plan: Plan) -> None:
         """Count texts of a plain file that may hold more than they were read as."""
@@ -59,6 +69,9 @@ class Understood:
         for spellings in self.systems.values():
             if len(spellings) > 1:
                 lines.append(f"systems that differ in case only: {', '.join(sorted(spellings))}")
+        offered = [name for name, values in self.versions.items() if 1 < len(values) <= _MOST_SYSTEMS]
+        if offered and not self.systems:
+            lines.append(f"no line names its system; if {offered[0]} does: --map system={offered[0]}")
         for (problem, remedy), count in self.doubts.items():
             if count * 2 >= self.looked_at:
                 lines.append(f"{problem} ({remedy})")

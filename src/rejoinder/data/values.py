@@ -19,9 +19,11 @@ from rejoinder.errors import ColumnError, DataError
 
 EMPTY = frozenset(("", "nan", "NaN", "NAN", "-nan", "null", "Null", "NULL", "(null)", "<NA>", "#N/A", "\\N"))
 UNRATED = EMPTY | frozenset(("n/a", "N/A", "NA", "-", "none", "None"))
-YES = frozenset(split("yes y true pass passed good correct thumbs_up thumbsup thumb_up up like liked 👍"))
+YES = frozenset(split("yes y true pass passed good correct thumbs_up thumbsup thumb_up up like liked 👍 ✓ ✔ ✅ ☑"))
 NO = frozenset(
-    split("no n false fail failed bad incorrect wrong thumbs_down thumbsdown thumb_down down dislike disliked 👎")
+    split(
+        "no n false fail failed bad incorrect wrong thumbs_down thumbsdown thumb_down down dislike disliked 👎 ✗ ✘ ❌ ☒"
+    )
 )
 _TONES = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")  # skin tones and variation selectors
 _NUMBER = re.compile(
@@ -78,11 +80,12 @@ def yes_or_no(value: Any) -> bool | None:
     """Return whether a value is a word of the table for 1 (`yes`, `pass`, `good`) or for 0; None for any other."""
     if isinstance(value, bool) or not isinstance(value, str) or len(value) > _WORD:
         return value if isinstance(value, bool) else None
-    word = _folded(value).replace(" ", "_")
+    word = folded(value).replace(" ", "_")
     return True if word in YES else False if word in NO else None
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Return a word in one form: case, blanks, hyphens and skin tones mean nothing."""
     return re.sub(r"[\s_-]+", " ", _TONES.sub("", text)).strip().casefold()
 
 
@@ -101,9 +104,9 @@ def number_in(value: Any, words: Sequence[str] = ()) -> tuple[float, float | Non
         return int(word), 1.0
     if not isinstance(value, str):
         return None
-    text, folded = value.strip(), [_folded(word) for word in words]
-    if _folded(text) in folded:
-        return folded.index(_folded(text)) + 1, float(len(words))
+    text, known = value.strip(), [folded(word) for word in words]
+    if folded(text) in known:
+        return known.index(folded(text)) + 1, float(len(words))
     if stars := _STARS.fullmatch(text):
         return len(stars[1]), float(len(text)) if stars[2] else None
     match = _NUMBER.fullmatch(text)
@@ -116,8 +119,12 @@ def number_in(value: Any, words: Sequence[str] = ()) -> tuple[float, float | Non
     return int(number) if re.fullmatch(r"[+-]?\d+", match[1]) else number, top
 
 
-def number(value: Any, where: str, field: str, words: Sequence[str] = ()) -> tuple[float, float | None] | None:
+def number(
+    value: Any, where: str, field: str, words: Sequence[str] = (), *, labels: bool = False
+) -> tuple[float, float | None] | None:
     """Return a rating and the top of its scale, if the cell names one; None if it is not rated. See `number_in`.
+
+    `labels` says that the command takes `--positive`.
 
     Raises:
         ColumnError: it is a date, a word, or a number that can be read in two ways.
@@ -132,6 +139,7 @@ def number(value: Any, where: str, field: str, words: Sequence[str] = ()) -> tup
     problem = f"{shown}, expected {known}"
     remedy = "Correct the column; if it is no rating: --map rating=; if these are words in order, name them, lowest"
     more = "first: --scale 'bad,fair,good' (rejoinder inspect -o writes the numbers)"
+    more += "; if one word is for good replies and all others for bad ones: --positive WORD" if labels else ""
     raise ColumnError(problem, f"{remedy} {more}", where=where, field=field)
 
 

@@ -235,10 +235,10 @@ def _wait(stopped: Event, seconds: float) -> None:
         raise MissingAsset("the endpoint was busy when this was interrupted. Call again to go on")
 
 
-def files_in(name: str) -> list[str]:
-    """The files that the name of such a scorer holds."""
+def files_in(name: str, *keys: str) -> list[str]:
+    """The files that the name of such a scorer holds, or those under some keys."""
     options = dict(option.split("=", 1) for option in _OPTION.split(name)[1:])
-    return [options[key] for key in ("prompt", "cache") if options.get(key)]
+    return [options[key] for key in keys or ("prompt", "cache") if options.get(key)]
 
 
 def _number(name: str, given: Mapping[str, str], key: str, usual: float, least: float = -math.inf) -> float:

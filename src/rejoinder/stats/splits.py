@@ -19,6 +19,7 @@ from rejoinder.stats.resamples import FloatArray, IntArray, renumbered
 
 Rows = NDArray[np.intp]
 MOST_STRATA = 10
+FEWEST_IN_PART = 10  # lines; the correlation of two lines is always 1 or -1
 POWER = 0.8
 MOST_NEEDED = 1_000_000
 """Contexts; a forecast of more only means that there is almost no effect."""
@@ -52,6 +53,21 @@ def fold_groups(groups: Rows, folds: int, rng: np.random.Generator) -> Rows:
     if not 0 < folds <= len(known):
         raise ValueError(f"{folds} folds of {len(known)} groups, expected 1 to {len(known)}")
     return (rng.permutation(len(known)) % folds)[place]
+
+
+def parts_of(sets: Rows, folds: Rows) -> IntArray:
+    """Return [N] the numbers of the parts for correlations inside `folds` [N] of data `sets` [N].
+
+    Each part has ten lines or more: the smallest data sets are taken together until that holds, in the end all of them.
+    """
+    numbers, width = renumbered(sets), int(folds.max(initial=0)) + 1
+    while True:
+        cells = numbers * width + folds
+        counts = np.bincount(cells, minlength=width * (int(numbers.max(initial=0)) + 1)).reshape(-1, width)
+        if len(counts) == 1 or counts.min() >= FEWEST_IN_PART:
+            return renumbered(cells)
+        first, second = np.argsort(counts.sum(axis=1), kind="stable")[:2]
+        numbers = renumbered(np.where(numbers == first, second, numbers))
 
 
 def numbered(labels: Sequence[str]) -> list[int]:
