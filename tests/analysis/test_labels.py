@@ -78,7 +78,6 @@ def test_the_auc_equals_that_of_scikit_learn() -> None:
     scores = {
         "judge": np.round(truth + rng.normal(size=300), 1),
         "length": rng.normal(size=300),
-        "system mean": truth / 2,
     }
     scores["judge"][:7] = np.nan
     ((scored,), _) = scored_sets(labelled(truth), scores)
@@ -105,7 +104,7 @@ def test_shares_of_one_have_an_interval() -> None:
 
 def test_only_verdicts_are_counted_and_only_against_labels() -> None:
     truth = np.array([1, 0, 1, 1, 0, 1] * 4, dtype=float)
-    scores = {"numbers": truth / 2, "verdicts": truth, "length": truth, "system mean": truth}
+    scores = {"numbers": truth / 2, "verdicts": truth, "length": truth}
     ((scored,), _) = scored_sets(labelled(truth), scores, outside={"verdicts": "out of its domain"})
     others = {row.scorer for row in labels(scored) if row.statistic != "AUC" and row.group != AT_CUTOFF["group"]}
     assert others == {"verdicts", "numbers", ALWAYS_PASS}

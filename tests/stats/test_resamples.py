@@ -62,7 +62,7 @@ DRAWN = {
     "second look": [490, 89, 93],
     "stand-in": [367, 920, 1],
     "systems": [233, 481, 527],
-    "within systems": [501, 713, 387],
+    "systems drawn": [501, 713, 387],
 }
 
 

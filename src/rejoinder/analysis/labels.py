@@ -243,7 +243,7 @@ def weighted(counts: FloatArray, passed: float) -> FloatArray:
 
 
 def labels(scored: ScoredSet) -> list[Estimate]:
-    """Return the estimates of each scorer, but for means of ratings; none if ratings are no labels.
+    """Return the estimates of each scorer; none if ratings are no labels.
 
     Scorers with other numbers than verdicts have an AUC, and the shares at the best cutoff on other lines. A labelled
     line without a verdict counts as "no verdict", never as a fail. Counts have no interval, shares and AUC have
@@ -254,7 +254,7 @@ def labels(scored: ScoredSet) -> list[Estimate]:
     estimates, judges = _always_pass(scored), judges_of(scored)
     for name in scored.scores:
         verdicts, rows = gives_verdicts(scored, name), scored.rows(name)
-        if not len(rows) or scored.kinds[name] == "oracle baseline":
+        if not len(rows):
             continue
         if not is_binary(scored.scores[name][rows]):
             estimates += _of_numbers(scored, name, at_cutoff=name in scored.asked and name not in judges)

@@ -13,7 +13,6 @@ from rejoinder.analysis.baselines import (
     ScoredExamples,
     kind_of,
     most_frequent,
-    oracle_baselines,
     score_examples,
     scorer_facts,
 )
@@ -157,7 +156,6 @@ def _study_of_ratings(
     usable = _usable_ratings(examples, dimension, drop_copies=options["drop_copies"])
     rated = rated_sets(examples, usable, dimension, labels.ties, others)
     given = score_examples(examples, scorers, {name: held_out[name] for name in held_out if name == LEFT_OUT}, **run)
-    given = given._replace(scores={**given.scores, **oracle_baselines(rated, len(examples))})
     sets = [_scored_set(own, given, sampling, judging) for own in rated.filled]
     pool = _scored_set(rated.pool, given, sampling, judging, tuple(sets)) if rated.pool else None
     every = [*sets, *([pool] if pool else [])]
@@ -166,7 +164,7 @@ def _study_of_ratings(
         same_set = held_out[SAME_SET]
         also = {SAME_SET: same_set.values[pool.rated.places]} if same_set.scored.any() else {}
         estimates += over_sets(pool, estimates, fitted=given.fitted, also=also)
-        estimates += left_out(sets, same_set.values, estimates)
+        estimates += left_out(sets, same_set.values)
     elif pool:
         estimates += over_sets(pool, estimates, fitted=given.fitted)
     about = _about(sets, given, labels, options)
@@ -206,7 +204,7 @@ def _scored_set(
     return ScoredSet(
         rated=rated,
         scores={name: scores.values[rated.places] for name, scores in given.scores.items()},
-        kinds={name: kind_of(name, scores) for name, scores in given.scores.items()},
+        kinds={name: kind_of(scores) for name, scores in given.scores.items()},
         asked=given.asked,
         sampling=sampling,
         resamples=sampling.draw(rated.contexts, rated.name, "agreement"),
@@ -232,7 +230,7 @@ def _about(sets: Sequence[ScoredSet], given: ScoredExamples, labels: Labelled, o
     scorers = {}
     for name, scores in given.scores.items():
         missing = _missing(scores, places)
-        scorers[name] = scorer_facts(kind_of(name, scores), scores, asked=name in given.asked) | {
+        scorers[name] = scorer_facts(kind_of(scores), scores, asked=name in given.asked) | {
             "unscored": len(missing),
             "unscored_reason": most_frequent(missing),
             "fitted_on": list(given.fitted.get(name, ())),
