@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rejoinder.analysis.baselines import each_scorer
-from rejoinder.analysis.ceiling import raters, raters_table, shares_of_ceiling
+from rejoinder.analysis.ceiling import SAME_OTHERS, SHARE, WORTH, compared_with_raters, raters, raters_table
 from rejoinder.analysis.contrasts import contrasts, contrasts_table
 from rejoinder.analysis.disagreements import mistakes
 from rejoinder.analysis.labels import labels, labels_table
@@ -191,7 +191,9 @@ def scorers_table(estimates: list[Estimate]) -> Table | None:
             column("n", "pearson", lines_scored, spare=True),
             Column("same lines", same, spare=True),
             column("by chance", "pearson by chance", lambda row: f"±{row.high:.2f}"),
-            column("share of the ceiling", "share of the ceiling", partial(interval, share=True)),
+            column(SHARE, SHARE, partial(interval, share=True)),
+            column(f"{WORTH} [low, high]", WORTH, partial(interval, digits=1)),
+            column("against the other raters", SAME_OTHERS, spare=True),
             column("Spearman [low, high]", "spearman"),
             Column("without copies", copies, spare=True),
             column("pairs", "pair accuracy", spare=True),
@@ -222,6 +224,7 @@ ANALYSES: tuple[tuple[Analysis, TableOf | None], ...] = (
     (pairs_of_lines, None),
     (out_of_domain, None),
     (raters, raters_table),
+    (compared_with_raters, None),
     (system_mean, None),
     (standing, None),
     (contrasts, contrasts_table),
@@ -231,7 +234,7 @@ ANALYSES: tuple[tuple[Analysis, TableOf | None], ...] = (
     (mistakes, None),
 )
 """The analyses of a data set, each with its table. To add one, write a function and its table, and one line here."""
-DERIVED: tuple[Derived, ...] = (verdicts, shares_of_ceiling, ceiling_within_systems)
+DERIVED: tuple[Derived, ...] = (verdicts, ceiling_within_systems)
 
 
 def analyse(scored: ScoredSet, analyses: Iterable[tuple[Analysis, TableOf | None]] = ANALYSES) -> list[Estimate]:

@@ -11,6 +11,7 @@ import numpy as np
 from rejoinder.data.rated import RatedSet
 from rejoinder.estimates import Estimate, estimate_of
 from rejoinder.scoring.domain import DomainShare
+from rejoinder.stats.agreement import Reliability, reliability
 from rejoinder.stats.correlation import Statistic, all_resampled, by_part, less_group_means, pearsons
 from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, Sampling, percentile_interval, renumbered
 
@@ -50,6 +51,7 @@ class ScoredSet:
     unscored: Mapping[str, str] = field(default_factory=dict)
     shares: Mapping[str, DomainShare] = field(default_factory=dict)
     _draws: dict[Any, dict[str, FloatArray]] = field(default_factory=dict, init=False, repr=False)
+    _reliability: dict[tuple[bytes, bool], Reliability] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -113,6 +115,18 @@ class ScoredSet:
         """Return [1 + B] Pearson's correlation of scores and ratings less the means of their groups."""
         draws: FloatArray = self._drawn("within", scorer, rows, groups)[0]
         return draws
+
+    def reliability(self, rows: IntArray, *, named: bool = True) -> Reliability:
+        """Return the reliability of the single ratings of some lines over each resample, once computed.
+
+        Unless `named`, raters count as drawn for each line.
+        """
+        key = rows.tobytes(), named
+        if key not in self._reliability:
+            raters = self.rated.single_raters if named else None
+            of_rows = None if raters is None else raters[rows]
+            self._reliability[key] = reliability(self.rated.single_ratings[rows], self.resamples.at(rows), of_rows)
+        return self._reliability[key]
 
     def means(self, scorer: str, rows: IntArray, groups: IntArray) -> FloatArray:
         """Return [S, 1 + B] the mean of the scores, or of the ratings, over each of S groups of some lines."""

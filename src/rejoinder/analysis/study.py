@@ -145,7 +145,7 @@ def _study_of_ratings(
         same_set = held_out[SAME_SET]
         also = {SAME_SET: same_set.values[pool.rated.places]} if same_set.scored.any() else {}
         estimates += over_sets(pool, estimates, fitted=given.fitted, also=also)
-        estimates += left_out(sets, same_set.values, estimates)
+        estimates += left_out(sets, same_set.values)
     elif pool:
         estimates += over_sets(pool, estimates, fitted=given.fitted)
     about = _about(sets, given, labels, options)

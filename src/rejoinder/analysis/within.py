@@ -11,7 +11,6 @@ from rejoinder.analysis.scored import RATERS, ScoredSet
 from rejoinder.data.rated import NO_SYSTEM
 from rejoinder.estimates import Estimate, one, pick
 from rejoinder.report.tables import Column, Table, pivot
-from rejoinder.stats.agreement import reliability
 from rejoinder.stats.correlation import less_group_means, of_group_means, pearson
 from rejoinder.stats.resamples import IntArray, renumbered
 
@@ -85,7 +84,7 @@ def ceiling_within_systems(estimates: list[Estimate], scored: ScoredSet) -> list
     if not len(rows):
         return estimates
     groups, resamples = renumbered(scored.rated.systems[rows]), scored.resamples.at(rows)
-    result, means = reliability(ratings[rows], resamples), np.nanmean(ratings[rows], axis=1)
+    result, means = scored.reliability(rows), np.nanmean(ratings[rows], axis=1)
     means -= means.mean()
     centred = means - resamples.means(means, groups)[groups, 0]
     n, total, squares, inside = resamples.sums(np.stack([np.ones_like(means), means, means**2, centred**2]))
