@@ -13,9 +13,12 @@ from rejoinder.analysis.baselines import each_scorer
 from rejoinder.analysis.ceiling import SAME_OTHERS, SHARE, WORTH, compared_with_raters, raters, raters_table
 from rejoinder.analysis.contrasts import contrasts, contrasts_table
 from rejoinder.analysis.disagreements import mistakes
-from rejoinder.analysis.labels import labels, labels_table
+from rejoinder.analysis.labellers import labellers
+from rejoinder.analysis.labels import labels, labels_table, without_chance
 from rejoinder.analysis.length import length, length_table
+from rejoinder.analysis.pass_rate import pass_rates
 from rejoinder.analysis.scored import RATERS, Analysis, Derived, ScoredSet
+from rejoinder.analysis.slices import slices
 from rejoinder.analysis.standings import SAME_LINES, best_first, standing
 from rejoinder.analysis.systems import systems, systems_table
 from rejoinder.analysis.verdicts import agreement_word, verdicts
@@ -231,10 +234,13 @@ ANALYSES: tuple[tuple[Analysis, TableOf | None], ...] = (
     (systems, systems_table),
     (length, length_table),
     (labels, labels_table),
+    (labellers, None),
+    (pass_rates, None),
+    (slices, None),
     (mistakes, None),
 )
 """The analyses of a data set, each with its table. To add one, write a function and its table, and one line here."""
-DERIVED: tuple[Derived, ...] = (verdicts, ceiling_within_systems)
+DERIVED: tuple[Derived, ...] = (verdicts, ceiling_within_systems, without_chance)
 
 
 def analyse(scored: ScoredSet, analyses: Iterable[tuple[Analysis, TableOf | None]] = ANALYSES) -> list[Estimate]:
