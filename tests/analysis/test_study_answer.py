@@ -105,16 +105,6 @@ def test_a_scorer_that_does_not_beat_length_says_so_first() -> None:
     assert alone.answer[0].startswith("length agrees with human ratings") and "is a trivial baseline" in told(alone)
 
 
-def test_a_baseline_without_a_line_in_common_is_not_named() -> None:
-    """The second data set has contexts, but no score of the only scorer."""
-    examples = [replace(one, context=()) for one in plain_lines(dataset="one")] + plain_lines(seed=1, dataset="two")
-    examples = [replace(one, id=f"{one.dataset} {one.id}") for one in examples]
-    good = given([*like(examples, 0.7).values[:200], *[float("nan")] * 200])
-    results = study(examples, {"good": good})
-    assert not results.one(dataset="pooled", versus="context-overlap", statistic="difference of pearson").known
-    assert results.answer[0].startswith("good agrees with human ratings: Pearson 0.")
-
-
 def test_the_headline_names_only_scorers_that_were_asked_for() -> None:
     examples = [replace(one, references=("word of mouth the and",)) for one in plain_lines()]
     results = study(examples, ["bleu-2"])
