@@ -281,6 +281,6 @@ def _no_ratings(examples: Sequence[Example], dimension: str) -> DataError:
     keys = f'"quality": {{"{dimension}": 3.5}} or "ratings": {{"{dimension}": [3, 4]}}'
     return DataError(
         f'none of {len(examples)} lines has a rating in "{dimension}"',
-        f"{other} to each rated line {keys}{may_be_the_rating(examples)}",
+        f"{other} to each rated line {keys}, or name a file with them: --rated FILE{may_be_the_rating(examples)}",
         where=", ".join(files),
     )
