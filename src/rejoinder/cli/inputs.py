@@ -66,7 +66,7 @@ RatedFiles = Annotated[
     list[str] | None,
     typer.Option(
         "--rated",
-        help="Labels or ratings of lines of FILE, found by id, or by text; or of other replies of the same systems; "
+        help="Rated lines: labels or ratings of lines of FILE (by id, or by text), or others of the same systems; "
         "repeat for more. Default: those in FILE.",
         metavar="FILE",
     ),
