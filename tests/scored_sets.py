@@ -15,8 +15,6 @@ from rejoinder.stats.resamples import Sampling
 KINDS: dict[str, Kind] = {
     "length": "baseline",
     "context-overlap": "baseline",
-    "system mean": "oracle baseline",
-    "data set mean": "oracle baseline",
 }
 
 

@@ -30,7 +30,7 @@ def rated(ratings: list[float], dataset: str | None = None) -> list[Example]:
 def test_mistakes_are_counted_on_the_scale_of_the_ratings() -> None:
     """Raters use 1 to 5 and call two replies in three bad; a lenient judge passes half of these."""
     ratings, judge = [1.0, 1.0, 2.0, 2.0, 5.0, 5.0] * 10, np.array([1.0, 5.0, 2.0, 4.0, 5.0, 1.0] * 10)
-    ((scored,), _) = scored_sets(rated(ratings), {"judge": judge, "system mean": judge})
+    ((scored,), _) = scored_sets(rated(ratings), {"judge": judge})
     counts = mistakes(scored)
     bad, good = one(counts, statistic=BAD_AS_GOOD), one(counts, statistic=GOOD_AS_BAD)
     assert (bad.n, bad.value, good.n, good.value) == (40, 20, 20, 10)

@@ -61,7 +61,10 @@ def test_a_gain_is_measured_and_recorded(judge: ViewsJudge) -> None:
     assert after.n == 120 and after.dataset == "user" and results.about.scorers["adapted judge"]["corrected"]
     assert adapted.scale == (0.0, 100.0)
     assert adapted.training["adapted"]["spearman"]["after"]["value"] == after.value
-    assert [row.group for row in results.pick(by="lines")] == ["25", "50", "100"] and sum(steps) == STEPS
+    points, (last,) = results.pick(by="lines", versus=""), results.pick(by="lines", versus="adapted judge")
+    assert [row.group for row in points] == ["25", "50", "100"] and sum(steps) == STEPS
+    assert (last.statistic, last.group) == ("gain from more lines", "100") and last.has_interval
+    assert any(line.endswith("more may or may not help.") for line in results.answer) == (last.verdict != "above")
     assert len(results.answer[0].split()) <= 20 and "if high ratings are good" in results.answer[0]
 
 
@@ -232,6 +235,20 @@ def of_systems(*, named: bool, count: int = 240) -> tuple[tuple[Estimate, ...], 
         counts={"lines": count, "contexts": 40, "left_out": {}},
     )
     return tuple(estimates), about
+
+
+def test_agreement_and_gain_take_both_correlations() -> None:
+    """Four scores far above the others take Pearson's correlation away, and leave Spearman's."""
+    rng = np.random.default_rng(1)
+    ratings, none = rng.normal(size=100), np.zeros(100, np.int64)
+    after = ratings + rng.normal(size=100)
+    after[:4] = 60
+    before, lines = rng.normal(size=100), np.arange(100)
+    rows = list(correlations(ratings, none, lines, none - 1, before, after, lines % 2, Sampling(200, 0)))
+    spearman, pearson = ([row for row in rows if name in row.statistic][1:] for name in ("spearman", "pearson"))
+    assert all(row.excludes() and row.p_adjusted < 0.05 for row in spearman)
+    assert not any(row.excludes() for row in pearson)
+    assert {row.verdict for row in rows} == {"inconclusive"}
 
 
 def test_with_several_systems_the_figure_within_them_leads() -> None:

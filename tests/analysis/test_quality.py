@@ -45,36 +45,44 @@ def replies(*texts: str) -> list[Example]:
 
 
 def mean_of(lines: Any, at_least: Any, scorer: Any = None, **options: int) -> Estimate:
-    (mean,) = quality(lines, at_least, scorer or Letters(), **options).estimates
-    return mean
+    return quality(lines, at_least, scorer or Letters(), **options).one(statistic="mean score")
 
 
-@pytest.mark.parametrize(
-    ("at_least", "verdict"), [(2, "above"), (2.5, "inconclusive"), (4, "inconclusive"), (4.5, "below")]
-)
-def test_the_interval_of_one_reply_is_that_of_the_scorer(at_least: float, verdict: str) -> None:
-    results = quality(replies("abc"), at_least, Letters())
-    (mean,) = results.estimates
-    assert (mean.value, mean.low, mean.high, mean.n, mean.verdict) == (3, 2, 4, 1, verdict)
-    assert results.gate is not None and results.gate.passed is (verdict == "above")
+def test_the_verdict_is_that_of_the_whole_interval() -> None:
+    lines = replies("abc", "abcd", "abcde", "abcd", "abc", "abcde")
+    for at_least, verdict in ((3, "above"), (4, "inconclusive"), (5, "below")):
+        results = quality(lines, at_least, Letters())
+        mean = results.one(statistic="mean score")
+        assert (mean.value, mean.n, mean.verdict) == (4, 6, verdict) and 3 < mean.low < 4 < mean.high < 5
+        assert results.gate is not None and results.gate.passed is (verdict == "above")
 
 
-def test_the_intervals_of_few_replies_are_combined() -> None:
-    mean = mean_of(replies("abc", "abcd", "abc", "abcd"), 3)
-    assert mean.value == 3.5 and mean.ends == pytest.approx((3, 4)) and mean.verdict == "above"
+def test_under_four_contexts_there_is_no_verdict() -> None:
+    results = quality(replies("abc", "abcd", "abcdefghi"), 1, Letters())
+    mean = results.one(statistic="mean score")
+    assert (mean.verdict, mean.has_interval) == ("inconclusive", False) and "4 are needed" in mean.reason
+    assert mean.value == pytest.approx(16 / 3) and results.gate is not None and not results.gate.passed
+    assert mean_of(replies("abc", "abcd", "abcd", "abcde"), 1).verdict == "above"
 
 
-def test_copies_of_a_reply_make_the_interval_no_narrower() -> None:
+def test_copies_of_a_reply_give_no_verdict() -> None:
     line = {"context": ["Any pets?"], "response": "abc"}
-    single, copies = mean_of([line], 2.5), mean_of([line] * 50, 2.5)
-    assert (copies.value, *copies.ends, copies.verdict, copies.n) == (single.value, *single.ends, "inconclusive", 50)
+    copies = mean_of([line] * 50, 1)
+    assert (copies.value, copies.verdict, copies.n, copies.has_interval) == (3, "inconclusive", 50, False)
     dialogues = [{"response": "abc", "dialogue_id": str(place)} for place in range(50)]
-    assert mean_of(dialogues, 2.5).ends == single.ends, "without a context, or each in its own conversation"
-    mixed = mean_of([line, line, line, {**line, "response": "abcdefg"}], 3)
-    assert mixed.value == 4 and mixed.low == pytest.approx(4 - math.sqrt(3**2 + 1) / 4)
+    assert mean_of(dialogues, 1).reason == "no interval: 1 different reply, 4 are needed"
 
 
-def test_five_or_more_contexts_are_resampled() -> None:
+def test_the_error_of_the_scorer_is_the_same_for_any_number_of_replies() -> None:
+    for count in (1, 100):
+        results = quality(replies(*["abc", "abcde"] * count), 3, Letters())
+        error = results.one(statistic="mean prediction interval")
+        assert (error.value, *error.ends) == (4, 3, 5)
+        assert any("go from 3.00 to 5.00 on average" in line for line in results.answer)
+    assert len(quality(replies("abc"), 3, exact).estimates) == 1
+
+
+def test_contexts_are_resampled() -> None:
     texts = ["abc", "abcdefg", "abcde", "a", "abcd"] * 4
     mean = mean_of(replies(*texts), 3)
     assert mean.value == 4 and 2.9 < mean.low < 3.4 and 4.6 < mean.high < 5.2
@@ -95,25 +103,20 @@ def test_coverage_of_the_interval() -> None:
     assert 0.91 <= held / 200 <= 0.99
 
 
-def test_scores_without_intervals_are_taken_as_exact() -> None:
-    assert mean_of(replies("abc"), 3, exact).verdict == "above"
-    assert mean_of(replies("abc"), 3.1, exact).verdict == "below"
-    assert not mean_of(replies("abc"), 3, exact).has_interval
-
-
 def test_an_empty_reply_is_the_worst() -> None:
     results = quality(replies(""), 2, Letters())
     assert (results.estimates[0].value, results.about.counts["empty"]) == (1, 1)
-    assert results.estimates[0].verdict == "below" and "reply: (empty)" in str(results)
+    assert "reply: (empty)" in str(results)
     among = quality(replies("", "abcde"), 3, Letters())
     assert among.estimates[0].value == 3 and "1 of 2 replies is empty and counts as the worst reply." in among.answer
 
 
 def test_too_few_scores_are_never_good_enough() -> None:
-    mean = mean_of(replies("abcdef", "why?"), 1)
-    assert mean.verdict == "inconclusive" and mean.reason == "1 of 2 have no score; most frequent reason: a question"
-    assert (mean.n, mean.unscored) == (1, 1)
-    assert mean_of(replies("ab", "why?"), 4).verdict == "below"
+    lines = replies("abcdef", "abcdefg", "abcde", "abcdefgh", "why?")
+    mean = mean_of(lines, 1)
+    assert mean.verdict == "inconclusive" and mean.reason == "1 of 5 have no score; most frequent reason: a question"
+    assert (mean.n, mean.unscored) == (4, 1)
+    assert mean_of(lines, 9).verdict == "below"
     nothing = quality(replies("why?"), 1, Letters())
     assert nothing.estimates[0].verdict is Verdict.UNDEFINED and nothing.cases == ()
     assert nothing.answer[0] == "Inconclusive: no score by letters, required: 1."
@@ -123,17 +126,14 @@ def test_the_cases_are_the_lowest_replies() -> None:
     results = quality(replies("abcd", "a!", "abcde", "abcdefghi"), 6, Letters())
     assert [case.values["id"] for case in results.cases] == ["r1", "r0", "r2"]
     assert results.cases[0].values["score"] == 2 and results.cases[0].values["warnings"] == ["loud"]
-    assert str(results).splitlines()[:2] == [
-        "The replies are not good enough: mean score 5.00 [4.50, 5.50] by letters, required: 6.",
-        "1 of 4 replies: loud.",
-    ]
+    assert str(results).splitlines()[0].startswith("Inconclusive: mean score 5.00 [")
+    assert str(results).splitlines()[1] == "1 of 4 replies: loud."
     assert "r1: 2.00 [1.00, 3.00]; loud\n  – context 1\n  reply: a!" in str(results)
     assert [case.values["id"] for case in quality(replies("abcd", "ab"), 0, Letters()).cases] == ["r1"]
 
 
 def test_the_bundled_judge_explains_a_low_score() -> None:
     results = quality({"context": ["do you have any pets ?"], "response": "I do not know ."}, 5)
-    assert results.estimates[0].verdict == "below"
     assert results.cases[0].values["explanation"] and results.cases[0].values["explanation"] in str(results)
 
 
@@ -143,7 +143,7 @@ def test_refused() -> None:
     for value, text in ((math.nan, "nan"), ("3", "'3'"), (None, "missing"), (True, "True")):
         with pytest.raises(UsageError, match=f"at_least is {text}, expected a finite number on the scale of letters"):
             mean_of(replies("a"), value)
-    assert mean_of(replies("abcd"), np.float32(2)).verdict == "above"
+    assert mean_of(replies("abcd"), np.float32(2)).value == 4
     with pytest.raises(DataError, match="no reply to judge"):
         mean_of([], 1)
     with pytest.raises(DataError, match="id 'r0'"):

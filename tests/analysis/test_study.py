@@ -9,18 +9,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import stats
 
 import rejoinder
 from count_modules import modules_passed
 from rated_lines import SCALE, given, lines, noisy, plain_lines, ratings_of
 from rejoinder.analysis.analyses import WITHOUT_COPIES
-from rejoinder.analysis.baselines import DATA_SET_MEAN, SYSTEM_MEAN
 from rejoinder.analysis.verdicts import beyond_chance
+from rejoinder.analysis.within import SYSTEM_MEAN, SYSTEMS
 from rejoinder.errors import DataError, NothingScored, RejoinderError, UsageError
 from rejoinder.estimates import Estimate, Verdict, pick
 from rejoinder.example import Example, Rating
 from rejoinder.report.results import Results
+from rejoinder.scorer import FloatArray
 from rejoinder.scoring.catalog import SCORERS
 from scored_sets import scored_sets
 
@@ -56,7 +58,8 @@ def test_correlations_of_real_ratings_are_those_of_scipy(shared: Path, name: str
     ):
         row = results.one(scorer="length", level="turn", statistic=statistic)
         assert row.value == pytest.approx(expected.statistic, abs=1e-9) and row.n == len(examples)
-        assert math.isnan(row.p) or row.p == pytest.approx(expected.pvalue, rel=0.2)
+    chance = results.one(scorer="length", statistic="pearson by chance")
+    assert chance.p == results.one(scorer="length", level="turn", statistic="pearson").p, "that of the verdict"
 
 
 def test_systems_are_correlated_by_their_means() -> None:
@@ -64,7 +67,17 @@ def test_systems_are_correlated_by_their_means() -> None:
     values = noisy(examples, 1.0)
     row = study(examples, {"given": given(values)}).one(scorer="given", level="system", statistic="pearson")
     means = [[np.mean(array[place::4]) for place in range(4)] for array in (np.array(values), ratings_of(examples))]
-    assert row.value == pytest.approx(stats.pearsonr(*means).statistic) and row.n == 4
+    expected = stats.pearsonr(*means)
+    assert (row.value, row.p) == pytest.approx((expected.statistic, expected.pvalue)) and row.n == 4
+    assert not row.has_interval and row.reason == "no interval: 4 systems, ten are needed"
+
+
+def test_ten_systems_have_an_interval_over_systems_and_contexts() -> None:
+    examples = [replace(one, system="abcdefghij"[place % 10]) for place, one in enumerate(lines(200))]
+    row = study(examples, {"given": given(noisy(examples, 1.0))}, resamples=200).one(
+        scorer="given", level="system", statistic="pearson"
+    )
+    assert row.low < row.value < row.high and (row.n, row.contexts) == (10, 10)
 
 
 @pytest.mark.parametrize(("systems", "reason"), [("a", "one system"), ("ab", "two systems")])
@@ -74,14 +87,42 @@ def test_one_or_two_systems_have_no_correlation(systems: str, reason: str) -> No
     assert not row.known and row.reason.startswith(reason)
 
 
-def test_within_systems_is_the_mean_of_three_correlations() -> None:
-    examples = lines()
+def less_means(values: FloatArray, parts: NDArray[np.int64]) -> FloatArray:
+    centred: FloatArray = values - np.array([values[parts == part].mean() for part in parts])
+    return centred
+
+
+def test_within_systems_and_contexts_scores_and_ratings_are_centred() -> None:
+    """The last line is the only one of its system."""
+    examples = [*lines(), replace(lines(61)[60], system="alone")]
     values = noisy(examples, 1.0)
     results = study(examples, {"given": given(values)})
-    expected = [stats.pearsonr(values[start::3], ratings_of(examples)[start::3]).statistic for start in range(3)]
-    row = results.one(scorer="given", statistic="pearson within systems")
-    assert row.value == pytest.approx(np.mean(expected)) and row.low < row.value < row.high and row.n == 60
-    assert results.one(scorer=SYSTEM_MEAN, statistic="pearson within systems").reason
+    systems, ratings = np.arange(60) % 3, ratings_of(examples)
+    row = results.one(scorer="given", statistic=SYSTEMS)
+    both = [less_means(np.array(own)[:60], systems) for own in (values, ratings)]
+    assert row.value == pytest.approx(stats.pearsonr(*both).statistic) and row.low < row.value < row.high
+    assert row.n == 60 and row.verdict == Verdict.ABOVE
+    contexts = np.array([hash(one.context) for one in examples])
+    several = np.array([(contexts == context).sum() > 1 for context in contexts])
+    row = results.one(scorer="given", statistic="pearson within contexts")
+    both = [less_means(np.array(own)[several], contexts[several]) for own in (values, ratings)]
+    assert row.value == pytest.approx(stats.pearsonr(*both).statistic) and row.n == several.sum()
+    alone = [replace(one, context=(str(place),)) for place, one in enumerate(examples)]
+    assert not study(alone).pick(statistic="pearson within contexts")
+
+
+def test_a_scorer_that_knows_systems_alone_has_nothing_within() -> None:
+    examples = lines()
+    row = study(examples, {"flat": given([float(place % 3) for place in range(60)])}).one(
+        scorer="flat", statistic=SYSTEMS
+    )
+    assert not row.known and "score within systems is the same in all 60 pairs" in row.reason
+
+
+def test_the_ceiling_within_systems_is_lower() -> None:
+    results = study(lines(90), resamples=100)
+    over_all, inside = (results.one(statistic=f"ceiling of pearson{part}") for part in ("", " within systems"))
+    assert inside.low < inside.value < inside.high and inside.value < over_all.value
 
 
 def test_copies_of_a_reference_have_a_row_without_them() -> None:
@@ -119,7 +160,11 @@ def test_figures_do_not_depend_on_other_scorers_lines_or_data_sets() -> None:
     )
     # a rater of each line is drawn in the order of the lines
     drawn = {
-        "statistic": {row.statistic for row in both.estimates if not row.statistic.endswith(("one rater", "halves"))}
+        "statistic": {
+            row.statistic
+            for row in both.estimates
+            if not row.statistic.endswith(("one rater", "halves", "same others"))
+        }
     }
     assert numbers(shuffled, **drawn) == numbers(both, **drawn)
     twice = [*examples, *(replace(one, dataset="two") for one in examples)]
@@ -145,7 +190,7 @@ def test_usr_personachat_has_its_published_agreement_of_raters(shared: Path) -> 
     assert results.one(scorer="length", statistic="share of the ceiling").value == pytest.approx(
         pearson.value / ceiling.value
     )
-    assert results.one(scorer=SYSTEM_MEAN, statistic="pearson", level="turn").value == pytest.approx(0.7, abs=0.01)
+    assert results.one(scorer="raters", statistic=SYSTEM_MEAN).value == pytest.approx(0.71, abs=0.01)
 
 
 @pytest.mark.parametrize(
@@ -166,21 +211,26 @@ def test_the_ceiling_is_missing_with_a_reason(change: dict[str, object], reason:
 # baselines
 
 
-def test_the_system_mean_leaves_its_own_context_out() -> None:
-    examples = lines(12)
-    values = ratings_of(examples)
-    results = study(examples)
-    expected = [np.mean([values[other] for other in range(place % 3, 12, 3) if other != place]) for place in range(12)]
-    row = results.one(scorer=SYSTEM_MEAN, statistic="pearson", level="turn")
-    assert row.value == pytest.approx(stats.pearsonr(expected, values).statistic)
+def test_the_system_mean_is_the_root_of_its_share_of_the_variance() -> None:
+    """Without systems that speak in two contexts there is none; of a pool it is the mean of the data sets."""
+    examples = [replace(one, context=(str(place),)) for place, one in enumerate(lines())]
+    values = ratings_of(examples).reshape(20, 3)
+    within, between = values.var(axis=0, ddof=1).mean(), 20 * values.mean(axis=0).var(ddof=1)
+    spread = (between - within) / 20 * 2 / 3
+    row = study(examples).one(scorer="raters", statistic=SYSTEM_MEAN)
+    assert row.value == pytest.approx(math.sqrt(spread / (spread + within))) and row.low < row.value < row.high
+    once = [replace(one, system=str(place)) for place, one in enumerate(examples)]
+    assert not study(once).pick(statistic=SYSTEM_MEAN)
+    two = study([*lines(dataset="one"), *lines(dataset="two", seed=1)])
+    sets = [two.one(dataset=name, statistic=SYSTEM_MEAN).value for name in ("one", "two")]
+    assert two.one(dataset="mean over data sets", statistic=SYSTEM_MEAN).value == pytest.approx(np.mean(sets))
+    assert two.one(dataset="pooled", statistic="pearson of the data set mean").known
 
 
 def test_baselines_without_a_score_are_left_out() -> None:
     one_system = [replace(one, system="a", context=()) for one in lines()]
     results = study(one_system, {"given": given(noisy(one_system, 1.0))})
     assert set(results.about.scorers) == {"given", "length"}
-    two = study([*lines(dataset="one"), *lines(dataset="two", seed=1)])
-    assert two.about.scorers[DATA_SET_MEAN]["kind"] == "oracle baseline"
 
 
 @pytest.mark.parametrize("order", [2, 4])
@@ -199,28 +249,31 @@ def test_scorers_asked_for_and_others_are_two_families() -> None:
     names = ("a", "b", "c", "d")
     (scored,), _ = scored_sets(examples, {name: np.zeros(120) for name in names}, asked=("a", "b"))
     rows = [Estimate(scorer=name, value=0.2, low=0.1, high=0.3, n=120) for name in names]
-    decided = beyond_chance(rows, dict.fromkeys(names, 0.18), scored)
+    decided = beyond_chance(rows, dict.fromkeys(names, Estimate(low=-0.18, high=0.18)), scored)
     p = math.erfc(stats.norm.ppf(0.975) * 0.2 / 0.18 / math.sqrt(2))
     assert [row.p_adjusted for row in decided] == pytest.approx([2 * p] * 4) and p < 0.05 < 2 * p
     assert {row.verdict for row in decided} == {Verdict.INCONCLUSIVE}
-    (alone,) = beyond_chance(rows[:1], {"a": 0.18}, scored)
+    (alone,) = beyond_chance(rows[:1], {"a": Estimate(low=-0.18, high=0.18)}, scored)
     assert alone.verdict == Verdict.ABOVE and alone.needed is None
+    (alone,) = beyond_chance(rows[:1], {"a": Estimate(low=-0.18, high=0.18, p=0.2)}, scored)
+    assert (alone.p, alone.verdict) == (0.2, Verdict.INCONCLUSIVE)
 
 
 def test_only_a_single_scorer_whose_interval_excludes_0_has_a_forecast() -> None:
     """The best of several seems better than it is, and more lines of few systems may not be enough."""
     examples = plain_lines(120)
+    band = Estimate(low=-0.12, high=0.12)
     open_row = Estimate(scorer="a", value=0.11, low=0.01, high=0.21, n=120, contexts=120)
     (scored,), _ = scored_sets(examples, {"a": np.zeros(120), "b": np.zeros(120)}, asked=("a", "b"))
-    (alone,) = beyond_chance([open_row], {"a": 0.12}, scored)
+    (alone,) = beyond_chance([open_row], {"a": band}, scored)
     assert alone.verdict == Verdict.INCONCLUSIVE and alone.needed is not None and alone.needed > 120
     assert alone.p == pytest.approx(math.erfc(stats.norm.ppf(0.975) * 0.11 / 0.12 / math.sqrt(2)))
-    assert beyond_chance([replace(open_row, low=-0.01)], {"a": 0.12}, scored)[0].needed is None
-    several = beyond_chance([open_row, replace(open_row, scorer="b")], dict.fromkeys("ab", 0.12), scored)
+    assert beyond_chance([replace(open_row, low=-0.01)], {"a": band}, scored)[0].needed is None
+    several = beyond_chance([open_row, replace(open_row, scorer="b")], dict.fromkeys("ab", band), scored)
     assert [row.needed for row in several] == [None, None]
     of_systems = [replace(example, system="xy"[place % 2]) for place, example in enumerate(examples)]
     (scored,), _ = scored_sets(of_systems, {"a": np.zeros(120)}, asked=("a",))
-    assert beyond_chance([open_row], {"a": 0.12}, scored)[0].needed is None
+    assert beyond_chance([open_row], {"a": band}, scored)[0].needed is None
 
 
 # length, pairs
@@ -376,6 +429,6 @@ def test_examples_pass_at_most_eight_modules_of_data_analysis_and_report() -> No
 def test_progress_counts_every_scorer_and_baseline() -> None:
     done: list[int] = []
     results = study(lines(), ["length", "bleu-2"], progress=done.append)
-    run = [name for name, about in results.about.scorers.items() if about["kind"] != "oracle baseline"]
+    run = list(results.about.scorers)
     assert sum(done) == 60 * 4 and set(run) <= {"length", "bleu-2", "bleu-2/no-stop-words", "context-overlap"}
     assert pick(results.estimates, scorer="length")

@@ -115,9 +115,11 @@ def test_the_headline_names_only_scorers_that_were_asked_for() -> None:
 
 
 def test_what_the_system_mean_predicts() -> None:
-    """A mean over the other contexts is lower, the higher the own rating: without differences it is below 0."""
-    examples = [replace(one, system="ab"[place % 2]) for place, one in enumerate(plain_lines())]
+    """It predicts nothing only if the upper end of its interval is under .1."""
+    examples = [replace(one, system="ab"[place % 2]) for place, one in enumerate(plain_lines(1000))]
     assert "mean alone predicts nothing" in told(study(examples, {"weak": like(examples, 0.05, 3)}))
+    examples = examples[:200]
+    assert "mean alone reaches 0.00 [0.00, 0.1" in told(study(examples, {"weak": like(examples, 0.05, 3)}))
     apart = [
         replace(
             one, quality={"overall": (one.rating() or 0) + 3 * (one.system == "a")}, scales={"overall": (-20.0, 20.0)}
@@ -127,13 +129,48 @@ def test_what_the_system_mean_predicts() -> None:
     assert "Predicting each system's mean alone reaches 0.8" in told(study(apart, {"weak": like(apart, 0.05, 3)}))
 
 
+def test_the_headline_names_the_level_of_the_agreement() -> None:
+    examples = [replace(one, system="abcdefghij"[place % 10]) for place, one in enumerate(plain_lines(400))]
+    means = np.arange(400) % 10 / 3
+    apart = [
+        replace(one, quality={"overall": (one.rating() or 0) + mean}, scales={"overall": (-30.0, 30.0)})
+        for one, mean in zip(examples, means, strict=True)
+    ]
+    skill = ratings_of(examples) + np.random.default_rng(0).normal(size=400)
+    both = study(apart, {"both": given(skill + means)})
+    assert both.answer[0].startswith("both agrees with human ratings, also within systems: Pearson 0.")
+    between = study(apart, {"between": given(means + np.random.default_rng(1).normal(size=400))}).answer[0]
+    assert between.startswith("between agrees with human ratings across these 10 systems; within systems it is incon")
+    few = [replace(one, system="ab"[place % 10 < 5]) for place, one in enumerate(apart)]
+    by_chance = study(few, {"between": given([float(one.system == "a") for one in few] + 0.1 * means)})
+    assert by_chance.one(scorer="between", statistic="pearson", level="turn").low > 0
+    assert by_chance.answer[0].startswith("between shows no significant agreement")
+    assert by_chance.answer[1].startswith("With 2 systems a scorer that is unrelated to the ratings may reach that")
+
+
+def test_a_lower_correlation_that_agrees_is_named_beside_a_higher_one_that_does_not() -> None:
+    """The higher one knows the system alone."""
+    examples = [replace(one, system="ab"[place % 2]) for place, one in enumerate(plain_lines())]
+    apart = [
+        replace(one, quality={"overall": (one.rating() or 0) + 3 * (one.system == "a")}, scales={"overall": (-9, 20)})
+        for one in examples
+    ]
+    skill = given(ratings_of(examples) + 0.3 * np.random.default_rng(0).normal(size=200))
+    results = study(apart, {"system": given([float(one.system == "a") for one in apart]), "skill": skill})
+    rows = {row.scorer: row for row in results.pick(statistic="pearson", level="turn", group="")}
+    assert rows["system"].value > rows["skill"].value and rows["system"].verdict == "inconclusive"
+    assert results.answer[0].startswith("skill agrees with human ratings, Pearson 0.")
+    assert results.answer[0].endswith("; system is higher, but inconclusive.")
+
+
 def test_the_ceiling_one_rater_and_systems_are_in_the_answer() -> None:
     examples = lines(90)
     text = told(study(examples, {"given": given(noisy(examples, 0.5))}))
     for part in (
         "of the noise ceiling of",
         "A single rater reaches",
-        "Within systems its correlation is",
+        "Within systems the correlation of given is",
+        "the noise ceiling there is",
         "rated bad, given scores",
     ):
         assert part in text

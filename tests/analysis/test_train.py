@@ -18,6 +18,7 @@ from conftest import Run
 from rejoinder.analysis import train as module
 from rejoinder.analysis.train import cross_validate, seconds_for, steps, train
 from rejoinder.analysis.train_layout import recommended, text
+from rejoinder.analysis.verdicts import agreed
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate, Verdict, pick
@@ -339,23 +340,25 @@ def verdict(value: float, half: float) -> Verdict:
     return Verdict.INCONCLUSIVE if abs(value) <= half else Verdict.ABOVE if value > 0 else Verdict.BELOW
 
 
-def told(
-    values: dict[str, float], half: float = 0.06, needed: int | None = None, **pearson: float
-) -> tuple[list[str], Any]:
-    """The recommendation and the answer for Spearman correlations whose differences have intervals of +- `half`."""
-    rows = []
-    for statistic, of in (
-        ("spearman", values),
-        ("pearson", {**values, **{k.replace("_", "-"): v for k, v in pearson.items()}}),
-    ):
+def told(values: dict[str, float], half: float = 0.06, **pearson: float) -> tuple[list[str], Any]:
+    """The recommendation and the answer for correlations whose differences have intervals of +- `half`.
+
+    The intervals of the correlations are +- .1; `pearson` has what differs from `values`, which are Spearman's.
+    """
+    both = {"spearman": values, "pearson": {**values, **{k.replace("_", "-"): v for k, v in pearson.items()}}}
+    each: dict[str, list[Estimate]] = {name: [] for name in both}
+    gaps: dict[str, list[Estimate]] = {name: [] for name in both}
+    for statistic, of in both.items():
         for place, (name, value) in enumerate(of.items()):
             about: dict[str, Any] = {"n": 300, "low": value - 0.1, "high": value + 0.1, "verdict": verdict(value, 0.1)}
-            rows.append(Estimate(scorer=name, statistic=statistic, value=value, **about))
+            about["p_adjusted"] = 0.9 if about["verdict"] == "inconclusive" else 0.01
+            each[statistic].append(Estimate(scorer=name, statistic=statistic, value=value, **about))
             for other in list(of)[place + 1 :]:
                 gap = value - of[other]
-                about = {"low": gap - half, "high": gap + half, "verdict": verdict(gap, half), "needed": needed}
-                statistic_of = f"difference of {statistic}"
-                rows.append(Estimate(scorer=name, versus=other, statistic=statistic_of, value=gap, **about))
+                about = {"low": gap - half, "high": gap + half, "verdict": verdict(gap, half)}
+                labels: dict[str, Any] = {"scorer": name, "versus": other, "statistic": f"difference of {statistic}"}
+                gaps[statistic].append(Estimate(value=gap, **labels, **about))
+    rows = [row for family in (each, gaps) for rows in agreed(*family.values()) for row in rows]
     use = recommended(rows, ["length"])
     scorers: dict[str, dict[str, Any]] = {"rejoinder": {"left_out": ""}}
     scorers |= {name: {"role": NAMES[name], "recommended": name in use, "reversed": False} for name in values}
@@ -365,19 +368,33 @@ def told(
     return use, sentences
 
 
-def test_recommended_are_those_that_no_other_is_ahead_of() -> None:
+def test_recommended_is_the_highest_and_all_that_it_is_not_ahead_of() -> None:
     use, sentences = told({"c-adem": 0.2, "rejoinder": 0.35, "bleu-2": 0.25, "length": 0.05})
     assert use == ["rejoinder"] and sentences[0].startswith("Use the bundled judge, not the new judge: Spearman 0.35")
-    use, sentences = told({"c-adem": 0.35, "rejoinder": 0.33, "bleu-2": 0.2, "length": 0.05}, needed=1234)
-    assert use == ["c-adem", "rejoinder"] and "about 1,200 rated lines" in " ".join(sentences)
+    use, sentences = told({"c-adem": 0.35, "rejoinder": 0.33, "bleu-2": 0.2, "length": 0.05})
+    assert use == ["c-adem", "rejoinder"] and "More ratings may or may not distinguish them." in sentences
     use, sentences = told({"c-adem": 0.35, "rejoinder": 0.33, "bleu-2": 0.31, "length": 0.05})
     assert use == ["c-adem", "rejoinder", "bleu-2"]
 
 
-def test_to_be_ahead_takes_both_correlations() -> None:
+def test_a_scorer_without_significant_agreement_stays_if_the_highest_is_not_ahead_of_it() -> None:
+    use, sentences = told({"c-adem": 0.12, "rejoinder": 0.08, "length": 0.0})
+    assert use == ["c-adem", "rejoinder"] and sentences[0].startswith("Use the new judge or the bundled judge")
+    agreement = "the new judge 0.12 [0.02, 0.22] (agrees), the bundled judge 0.08 [-0.02, 0.18] (inconclusive)"
+    assert f"Spearman on 300 lines: {agreement}." in sentences
+
+
+def test_a_scorer_is_not_called_better_than_one_that_only_a_baseline_is_ahead_of() -> None:
+    use, sentences = told({"c-adem": 0.2, "rejoinder": 0.24, "length": 0.27})
+    assert use == ["rejoinder"] and "not the new judge" not in sentences[0]
+
+
+def test_to_agree_and_to_be_ahead_takes_both_correlations() -> None:
     values = {"c-adem": 0.5, "rejoinder": 0.35, "length": 0.05}
     assert told(values)[0] == ["c-adem"]
     assert told(values, rejoinder=0.48)[0] == ["c-adem", "rejoinder"]
+    use, sentences = told({"c-adem": 0.12, "length": 0.0}, c_adem=0.05)
+    assert use == [] and sentences[1] == "Only Spearman's correlation is significant, not Pearson's."
 
 
 def test_a_judge_that_does_not_beat_a_baseline_is_not_praised() -> None:

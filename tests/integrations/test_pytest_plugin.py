@@ -18,15 +18,16 @@ THEIRS = """
 def letters(examples):
     return [len(one.response) for one in examples]
 
-def test_one(assert_reply_quality):
-    assert_reply_quality({"prompt": "Tea?", "answer": "Yes, please."}, at_least=4, scorer=letters)
-
-def test_short(assert_reply_quality):
-    lines = [{"prompt": "Tea?", "answer": "No."}, {"prompt": "Why?", "answer": "."}]
+def test_long(assert_reply_quality):
+    lines = [{"prompt": f"Tea {place}?", "answer": "Yes, please" + "." * place} for place in range(4)]
     assert_reply_quality(lines, at_least=4, scorer=letters)
 
+def test_short(assert_reply_quality):
+    lines = [{"prompt": f"Why {place}?", "answer": "." * (place + 1)} for place in range(4)]
+    assert_reply_quality(lines, at_least=9, scorer=letters)
+
 def test_file(assert_reply_quality):
-    (mean,) = assert_reply_quality("replies.jsonl", at_least=4, scorer=letters).estimates
+    mean = assert_reply_quality("replies.jsonl", at_least=4, scorer=letters).one(statistic="mean score")
     assert mean.n == 6 and mean.low > 4 and mean.verdict == "above"
 """
 
@@ -51,16 +52,16 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("alone")
 def test_a_fixture_that_fails_and_says_why(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_theirs=THEIRS)
-    lines = [f'{{"prompt": "context {place}", "answer": "{"a" * (5 + place % 2)}"}}' for place in range(6)]
+    lines = [f'{{"prompt": "context {place}", "answer": "{"a" * (5 + place)}"}}' for place in range(6)]
     (pytester.path / "replies.jsonl").write_text("\n".join(lines))
     ran = pytester.runpytest_subprocess("-p", PLUGIN, "-p", "no:cacheprovider")  # numpy loads once in a process
     ran.assert_outcomes(passed=2, failed=1)
     ran.stdout.fnmatch_lines(
         [
             ">       assert_reply_quality(*",
-            "E       AssertionError: The replies are not good enough: mean score 2.00 by letters, required: 4.",
-            "E       examples:item 2: 1.00",
-            "E         – Why?",
+            "E       AssertionError: The replies are not good enough: mean score 2.50 [[]*[]] by letters, required: 9.",
+            "E       examples:item 1: 1.00",
+            "E         – Why 0?",
             "E         reply: .",
         ]
     )
@@ -79,15 +80,17 @@ class Marking:
         notes = {row: (OUT_OF_DOMAIN, "loud") for row, one in enumerate(examples) if "!" in one.response}
         return Scores(np.array([float(len(one.response.split())) for one in examples]), warnings=notes)
 
+def replies(words):
+    return [{"prompt": f"Tea {place}?", "answer": words + " please" * place} for place in range(4)]
+
 def test_good(assert_reply_quality):
-    assert_reply_quality({"prompt": "Tea?", "answer": "Yes, I would like some."}, at_least=4, scorer=Marking())
+    assert_reply_quality(replies("Yes, I would like some."), at_least=4, scorer=Marking())
 
 def test_short(assert_reply_quality):
-    assert_reply_quality({"prompt": "Tea?", "answer": "No."}, at_least=4, scorer=Marking())
+    assert_reply_quality(replies("No."), at_least=6, scorer=Marking())
 
 def test_loud(assert_reply_quality):
-    reply = {"prompt": "Tea?", "answer": "Yes! I would like some."}
-    assert_reply_quality(reply, at_least=4, scorer=Marking(), unsure="warn")
+    assert_reply_quality(replies("Yes! I would like some."), at_least=4, scorer=Marking(), unsure="warn")
 """
 
 
@@ -122,7 +125,7 @@ def test_a_run_over_several_processes_says_it_too(pytester: pytest.Pytester) -> 
 @pytest.mark.usefixtures("alone")
 def test_a_run_without_such_a_scorer_says_nothing_of_facts(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_theirs=THEIRS)
-    ran = pytester.runpytest_subprocess("-p", PLUGIN, "-p", "no:cacheprovider", "-k", "one")
+    ran = pytester.runpytest_subprocess("-p", PLUGIN, "-p", "no:cacheprovider", "-k", "long")
     assert "acts were not checked" not in ran.stdout.str()
 
 

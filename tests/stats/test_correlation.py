@@ -22,13 +22,14 @@ from rejoinder.stats.correlation import (
     chance_band,
     columns,
     kendall,
+    less_group_means,
     mean_correlation,
     mean_correlations,
+    of_group_means,
     pearson,
     pearsons,
     resampled,
     spearman,
-    within,
 )
 from rejoinder.stats.resamples import Resamples, percentile_interval
 
@@ -367,44 +368,27 @@ def test_parts_count_by_their_lines_and_for_all_scorers_or_none() -> None:
     assert found == pytest.approx([np.average(values[::2], weights=sizes[::2]) for values in single])
 
 
-def systems(seed: int) -> tuple[Floats, Floats, Ints, Ints]:
-    """40 contexts, three systems answering each; systems differ in both, lines of one system do in one."""
-    rng = np.random.default_rng(seed)
-    of, contexts = np.tile(np.arange(3), 40), np.repeat(np.arange(40), 3)
-    y = np.round(3.0 * of + rng.normal(size=120), 1)
-    return 3.0 * of + 0.5 * (y - 3.0 * of) + rng.normal(size=120), y, of, contexts
+def test_a_correlation_within_groups_is_that_of_values_less_their_means() -> None:
+    rng = np.random.default_rng(0)
+    groups = np.array([0] * 100 + [1] * 20 + [2])
+    x, y = rng.normal(size=(2, 121)) + 5.0 * groups
+    left = [values - np.array([values[groups == group].mean() for group in range(3)])[groups] for values in (x, y)]
+    both = [less_group_means(values, groups) for values in (x, y)]
+    assert pearson(*both).value == pytest.approx(pearson(*left).value, abs=1e-12) and both[0][120] == 0
+    assert not less_group_means(0.1 * groups, groups).any(), "no rounding is left of constant groups"
+    assert not less_group_means(np.full(121, 0.1), groups).any() and len(less_group_means(x[:0], groups[:0])) == 0
 
 
-@every_statistic
-def test_a_correlation_inside_systems(name: Statistic) -> None:
-    x, y, of, contexts = systems(0)
-    found, other = (within(x, y, of, draw(contexts, 200), name), mean_correlation(name, x, y, of, draw(contexts, 200)))
-    assert (found.value, *found.ends) == (other.value, *other.ends)
-    assert math.isnan(found.p) and found.value < CORRELATIONS[name](x, y).value - 0.1
+def test_group_means_by_hand() -> None:
+    """Two groups of two: the means 1 and 5 differ by 4, so they vary by 4 around 3; within groups MSW is 2 and 8.
 
-
-def test_systems_without_a_correlation_are_left_out() -> None:
-    """The ten contexts of the others determine the tails of the interval."""
-    x, y, of, contexts = (part[:30] for part in systems(4))
-    x, y = np.r_[x, np.ones(30), 1.0, 2.0], np.r_[y, np.arange(30.0), 1.0, 2.0]
-    of, contexts = np.r_[of, np.full(30, 3), 4, 4], np.r_[contexts, np.arange(10, 40), 10, 11]
-    resamples = draw(contexts, 400)
-    found = within(x, y, of, resamples)
-    draws = by_part("pearson", x[None], y, of, resamples)[:3, 0]
-    expected = percentile_interval(np.nanmean(draws, axis=0), 10)
-    assert found.value == pytest.approx(expected.value)
-    assert found.ends == pytest.approx(expected.ends, abs=1e-12)
-
-
-def test_no_system_with_a_correlation_has_a_reason() -> None:
-    found = within(np.arange(6.0), np.arange(6.0), np.arange(6) // 2, draw(np.arange(6), 20))
-    assert math.isnan(found.value) and math.isnan(found.low)
-    assert found.reason == (
-        "none of 3 groups has a correlation, most often: 2 pairs of score and rating; three or more are needed"
-    )
-    nothing = np.zeros(0, dtype=np.int64)
-    empty = within(np.zeros(0), np.zeros(0), nothing, draw(nothing, 0))
-    assert empty.reason == "none of 0 groups has a correlation"
+    Chance adds MSW / n to a mean, (2 / 2 + 8 / 2) / 4 to the variance of two means: V = 4 - 1.25 and W = 5.
+    """
+    once = Resamples.once(np.arange(4))
+    eta = of_group_means(np.array([0.0, 2.0, 3.0, 7.0]), np.array([0, 0, 1, 1]), once)
+    assert eta == pytest.approx([math.sqrt(2.75 / 7.75)])
+    same = of_group_means(np.array([0.0, 2.0, 0.0, 2.0]), np.array([0, 0, 1, 1]), once)
+    assert same[0] == 0 and np.isnan(of_group_means(np.ones(4), np.array([0, 0, 1, 1]), once)[0])
 
 
 # chance and Williams
@@ -418,6 +402,10 @@ def test_the_chance_level_is_the_critical_value_of_the_tables() -> None:
     assert chance_band(x[nine], y[nine], nine).high == pytest.approx(0.666, abs=5e-4), "nine contexts and no more"
     assert chance_band(x, y[nine], np.arange(27)).high == pytest.approx(0.381, abs=5e-4)
     assert math.isnan(chance_band(np.ones(27), y, nine).high) and math.isnan(chance_band(x[:2], y[:2], nine[:2]).high)
+    three = np.arange(27) % 3
+    alike = 9.0 * three + rng.normal(size=27), 9.0 * three + rng.normal(size=27)
+    assert chance_band(*alike, np.arange(27), three).high > 0.99 > chance_band(*alike, np.arange(27)).high
+    assert chance_band(x, y, np.arange(27)).p == pytest.approx(stats.pearsonr(x, y).pvalue)
 
 
 def test_unrelated_scorers_leave_the_chance_band_once_in_twenty_times() -> None:

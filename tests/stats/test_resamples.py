@@ -37,6 +37,7 @@ DRAWN = {
     "ceiling": [329, 192, 344],
     "comparison": [953, 696, 503],
     "contrasts": [596, 385, 173],
+    "cutoff": [435, 468, 883],
     "fit": [987, 184, 765],
     "geometry": [573, 107, 676],
     "halves of raters": [469, 335, 259],
@@ -58,9 +59,10 @@ DRAWN = {
     "raters": [781, 80, 843],
     "raters by chance": [340, 242, 536],
     "reliability": [926, 184, 315],
+    "second look": [490, 89, 93],
     "stand-in": [367, 920, 1],
     "systems": [233, 481, 527],
-    "within systems": [501, 713, 387],
+    "systems drawn": [501, 713, 387],
 }
 
 

@@ -10,25 +10,30 @@ from typing import Any
 import numpy as np
 
 from rejoinder.analysis.baselines import each_scorer
-from rejoinder.analysis.ceiling import raters, raters_table, shares_of_ceiling
+from rejoinder.analysis.ceiling import SAME_OTHERS, SHARE, WORTH, compared_with_raters, raters, raters_table
 from rejoinder.analysis.contrasts import contrasts, contrasts_table
 from rejoinder.analysis.disagreements import mistakes
-from rejoinder.analysis.labels import labels, labels_table
+from rejoinder.analysis.labellers import labellers
+from rejoinder.analysis.labels import labels, labels_table, without_chance
 from rejoinder.analysis.length import length, length_table
+from rejoinder.analysis.pass_rate import pass_rates
 from rejoinder.analysis.scored import RATERS, Analysis, Derived, ScoredSet
+from rejoinder.analysis.slices import slices
 from rejoinder.analysis.standings import SAME_LINES, best_first, standing
 from rejoinder.analysis.systems import systems, systems_table
 from rejoinder.analysis.verdicts import agreement_word, verdicts
-from rejoinder.analysis.within import systems_of_scorers_table, within_systems
+from rejoinder.analysis.within import ceiling_within_systems, system_mean, systems_of_scorers_table, within
 from rejoinder.data.rated import NO_SYSTEM
 from rejoinder.estimates import NAN, Estimate, pick
 from rejoinder.report.tables import Column, Table, pivot
 from rejoinder.report.written import interval, lines_scored, pluralize
-from rejoinder.stats.correlation import CORRELATIONS, chance_band, columns
+from rejoinder.stats.correlation import CORRELATIONS, chance_band, columns, pearson
 from rejoinder.stats.ranking import pair_accuracy, pair_accuracy_by_chance
 from rejoinder.stats.resamples import FEWEST_CLUSTERS, FloatArray, IntArray, renumbered
 from rejoinder.stats.splits import fold_groups
 
+FEWEST_SYSTEMS = 10
+"""For an interval over systems."""
 MOST_PAIRED = 2000
 """Lines; all pairs of more take too long."""
 TIE_FOLDS = 5
@@ -56,16 +61,28 @@ def agreement(scored: ScoredSet) -> list[Estimate]:
 
 
 def _over_systems(scored: ScoredSet, scorer: str, rows: IntArray) -> list[Estimate]:
-    """Return the correlations of one scorer over the means of systems."""
+    """Return the correlations of one scorer over the means of systems.
+
+    From ten systems on they have an interval over resamples of both systems and contexts. Those of the contexts alone
+    would be for these systems, and with few systems no interval has the right coverage and any use.
+
+    Source: Deutsch, Dror and Roth (2021), A Statistical Analysis of Summarization Evaluation Metrics.
+    """
     of_systems = renumbered(scored.rated.systems[rows])
     means = [scored.means(name, rows, of_systems) for name in (scorer, RATERS)]
     named = int((scored.rated.systems != NO_SYSTEM).sum())
-    about = {"level": "system", "n": len(means[0]), "unscored": named - len(rows)}
+    size, contexts = len(means[0]), len(np.unique(scored.rated.contexts[rows]))
+    about = {"level": "system", "n": size, "unscored": named - len(rows), "contexts": min(size, contexts)}
+    drawn = scored.sampling.generator(scored.name, "systems drawn").integers(0, size, means[0][:, 1:].shape)
+    resampled = [np.hstack([mean[:, :1], np.take_along_axis(mean[:, 1:], drawn, axis=0)]) for mean in means]
     estimates = []
     for name, correlate in CORRELATIONS.items():
         result = correlate(*(mean[:, 0] for mean in means), names=("mean score", "mean rating"))
-        result = replace(result, reason=_FEW_SYSTEMS.get(len(means[0]), result.reason))
-        estimates.append(_correlation(scored, scorer, rows, result, columns(name, *means), statistic=name, **about))
+        result = replace(result, reason=_FEW_SYSTEMS.get(size, result.reason))
+        draws = columns(name, *resampled) if size >= FEWEST_SYSTEMS else np.array([result.value])
+        estimate = _correlation(scored, scorer, rows, result, draws, statistic=name, **about)
+        few = result.known and size < FEWEST_SYSTEMS
+        estimates.append(replace(estimate, reason=f"no interval: {size} systems, ten are needed") if few else estimate)
     return estimates
 
 
@@ -89,15 +106,30 @@ def without_copies(scored: ScoredSet) -> list[Estimate]:
     copies = scored.rated.copies
     kept = {scorer: rows[~copies[rows]] for scorer, rows, *_ in each_scorer(scored)} if copies.any() else {}
     return [
-        scored.row(scorer, rows, "pearson", scored.within(scorer, rows, np.zeros_like(rows)), **WITHOUT_COPIES)
+        _correlation(
+            scored,
+            scorer,
+            rows,
+            pearson(scored.scores[scorer][rows], scored.rated.ratings[rows], names=("score", "rating")),
+            scored.draws("pearson", scorer, rows),
+            statistic="pearson",
+            p=NAN,
+            **WITHOUT_COPIES,
+        )
         for scorer, rows in kept.items()
     ]
 
 
 def by_chance(scored: ScoredSet) -> list[Estimate]:
-    """Return the interval that holds 95 % of the correlations of scorers that are unrelated to the ratings."""
+    """Return the interval that holds 95 % of the correlations of scorers that are unrelated to the ratings.
+
+    p is that of the scorer's correlation, from the same distribution. A line without a system is alone in its own.
+    """
+    rated = scored.rated
+    alone = rated.named_systems.max(initial=NO_SYSTEM) + 1 + np.arange(len(rated))
+    systems = np.where(rated.systems == NO_SYSTEM, alone, rated.systems)
     bands = [
-        scored.row(scorer, rows, "pearson by chance", chance_band(values, ratings, scored.rated.contexts[rows]))
+        scored.row(scorer, rows, "pearson by chance", chance_band(values, ratings, rated.contexts[rows], systems[rows]))
         for scorer, rows, values, ratings in each_scorer(scored)
     ]
     return [band for band in bands if band.known]
@@ -158,7 +190,9 @@ def scorers_table(estimates: list[Estimate]) -> Table | None:
             column("n", "pearson", lines_scored, spare=True),
             Column("same lines", same, spare=True),
             column("by chance", "pearson by chance", lambda row: f"±{row.high:.2f}"),
-            column("share of the ceiling", "share of the ceiling", partial(interval, share=True)),
+            column(SHARE, SHARE, partial(interval, share=True)),
+            column(f"{WORTH} [low, high]", WORTH, partial(interval, digits=1)),
+            column("against the other raters", SAME_OTHERS, spare=True),
             column("Spearman [low, high]", "spearman"),
             Column("without copies", copies, spare=True),
             column("pairs", "pair accuracy", spare=True),
@@ -183,21 +217,26 @@ TableOf = Callable[[list[Estimate]], Table | None]
 """What makes the table of an analysis from the estimates of one data set."""
 ANALYSES: tuple[tuple[Analysis, TableOf | None], ...] = (
     (agreement, scorers_table),
-    (within_systems, systems_of_scorers_table),
+    (within, systems_of_scorers_table),
     (without_copies, None),
     (by_chance, None),
     (pairs_of_lines, None),
     (out_of_domain, None),
     (raters, raters_table),
+    (compared_with_raters, None),
+    (system_mean, None),
     (standing, None),
     (contrasts, contrasts_table),
     (systems, systems_table),
     (length, length_table),
     (labels, labels_table),
+    (labellers, None),
+    (pass_rates, None),
+    (slices, None),
     (mistakes, None),
 )
 """The analyses of a data set, each with its table. To add one, write a function and its table, and one line here."""
-DERIVED: tuple[Derived, ...] = (verdicts, shares_of_ceiling)
+DERIVED: tuple[Derived, ...] = (verdicts, ceiling_within_systems, without_chance)
 
 
 def analyse(scored: ScoredSet, analyses: Iterable[tuple[Analysis, TableOf | None]] = ANALYSES) -> list[Estimate]:

@@ -7,24 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from rejoinder.analysis.scored import Kind, ScoredSet
-from rejoinder.data.rated import NO_SYSTEM, RatedSet, RatedSets
 from rejoinder.errors import UsageError, shown
 from rejoinder.example import Example
 from rejoinder.metrics.bleu import NO_STOP_WORDS, ORDERS
-from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, Signature
+from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores
 from rejoinder.scoring.catalog import ScorerChoice, cards, choose_scorers, load_scorers
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.scoring.engines import asked_of
 from rejoinder.scoring.unscored import nothing_scored, unread
 from rejoinder.scoring.workers import Count, Workers, scored
 from rejoinder.stats.resamples import FloatArray, IntArray
-from rejoinder.version import __version__
 
 TRIVIAL = ("length", "context-overlap")
-SYSTEM_MEAN, DATA_SET_MEAN = "system mean", "data set mean"
 _BLEU = frozenset(f"bleu-{order}" for order in ORDERS)
 
 
@@ -93,10 +88,8 @@ def scorer_count(
     return len(names) + (len(_baseline_names({str(name): None for name in names})) if baselines else 0)
 
 
-def kind_of(name: str, scores: Scores) -> Kind:
+def kind_of(scores: Scores) -> Kind:
     """Return the kind of a scorer; one that is not in the catalog is a judge."""
-    if name in (SYSTEM_MEAN, DATA_SET_MEAN):
-        return "oracle baseline"
     card = cards().get(str(scores.signature.fields.get("scorer")))
     return card.kind if card else "judge"
 
@@ -110,23 +103,6 @@ def scorer_facts(kind: Kind, scores: Scores, *, asked: bool = True) -> dict[str,
 def most_frequent(reasons: Iterable[str]) -> str:
     """Return the most frequent reason, the first of several; "" without any."""
     return next((reason for reason, _ in Counter(reasons).most_common(1)), "")
-
-
-def oracle_baselines(sets: RatedSets, n: int) -> dict[str, Scores]:
-    """Return the baselines that read ratings, for [n] examples.
-
-    "system mean" is the mean rating of the line's system over the other contexts of its data set, if two systems or
-    more are named. "data set mean" exists if data sets are pooled.
-    """
-    values = {name: np.full(n, np.nan) for name in (SYSTEM_MEAN, DATA_SET_MEAN)}
-    for rated in sets.filled:
-        # With a single system, the mean of its other lines falls as the rating of a line rises: the correlation is -1.
-        if len(rated.named_systems) > 1:
-            values[SYSTEM_MEAN][rated.places] = _other_contexts(rated)
-        if sets.pool is not None:
-            values[DATA_SET_MEAN][rated.places] = sets.pool.ratings[np.isin(sets.pool.places, rated.places)].mean()
-    reasons = {SYSTEM_MEAN: "system not named, alone, or in no other context", DATA_SET_MEAN: "not rated"}
-    return _with_any({name: _means(name, means, reasons[name]) for name, means in values.items()})
 
 
 def _baseline_names(asked: Mapping[str, Any]) -> list[str]:
@@ -157,35 +133,8 @@ def _require_scores(scores: Mapping[str, Any], n: int) -> None:
             raise UsageError(f"the scores of {name!r} are of {len(found.values)} lines, the examples are {n}")
 
 
-def _other_contexts(rated: RatedSet) -> FloatArray:
-    """Return [N] the mean rating of the line's system over the lines of other contexts; NaN without any."""
-    cells = rated.systems * rated.clusters + rated.contexts
-    totals, lines = (_totals(rated.systems, of) - _totals(cells, of) for of in (rated.ratings, np.ones(len(rated))))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(rated.systems == NO_SYSTEM, np.nan, totals / lines)
-
-
-def _totals(groups: IntArray, values: FloatArray) -> FloatArray:
-    """Return [N] the sum of `values` over the lines of each line's group."""
-    numbers = np.unique(groups, return_inverse=True)[1]
-    totals: FloatArray = np.bincount(numbers, weights=values)[numbers].astype(np.float64)
-    return totals
-
-
-def _means(name: str, values: FloatArray, reason: str) -> Scores:
-    """Return means of ratings as scores; all that are missing have the same reason."""
-    rounded = values.round(9)  # so that means of the same ratings in another order tie
-    missing = dict.fromkeys(np.flatnonzero(np.isnan(rounded)).tolist(), reason)
-    signature = Signature({"scorer": name, "version": 1, "reads": "ratings", "rejoinder": __version__})
-    return Scores(rounded, missing, signature)
-
-
 def each_scorer(scored: ScoredSet) -> Iterator[tuple[str, IntArray, FloatArray, FloatArray]]:
-    """Yield each scorer with the lines that it scores, their scores and their ratings.
-
-    Within one data set its mean rating is the same for all lines, so it is no scorer there.
-    """
+    """Yield each scorer with the lines that it scores, their scores and their ratings."""
     for name in scored.scores:
-        if name != DATA_SET_MEAN or scored.rated.pooled:
-            rows = scored.rows(name)
-            yield name, rows, scored.scores[name][rows], scored.rated.ratings[rows]
+        rows = scored.rows(name)
+        yield name, rows, scored.scores[name][rows], scored.rated.ratings[rows]

@@ -10,10 +10,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from rejoinder.analysis.verdicts import agreed
 from rejoinder.data.clusters import clusters_of, sorted_clusters
 from rejoinder.data.rated_lines import UNNAMED
 from rejoinder.data.read import lines_of
@@ -37,6 +39,7 @@ from rejoinder.scorer import Advance, FloatArray, ScorerLike, ignore, signature_
 from rejoinder.scoring.catalog import DEFAULT, load_scorer
 from rejoinder.stats.correlation import Statistic, mean_correlations
 from rejoinder.stats.resamples import IntArray, Sampling, percentile_interval, renumbered, two_sided
+from rejoinder.stats.splits import parts_of
 
 JUDGE, ADAPTED, CURVE, WITHIN, BY_LENGTH = "judge", "adapted judge", "lines", " within systems", "preferred reply"
 FOLDS = 10
@@ -101,7 +104,7 @@ def fit(
     progress(1)
     measured = list(measure(before, after, folds, sampling))
     corrected = is_kept(measured[2])
-    curve = list(_curve(able, measure, folds, before, rng, sizes, progress))
+    curve = list(_curve(able, measure, folds, before, after, rng, sizes, progress, sampling))
     datasets, read = Counter(line.dataset or NO_SET for line in lines), np.isfinite(before)
     options = {"fitted_to": "choices" if pairs else "ratings", "resamples": resamples, "seed": seed}
     record = {"to": options["fitted_to"], "lines": int(read.sum()), "datasets": dict(datasets), "corrected": corrected}
@@ -224,6 +227,7 @@ def correlations(
 ) -> Iterator[Estimate]:
     """Yield the agreement with [N] ratings inside folds and data sets, so that their levels do not count.
 
+    Verdicts are those that Spearman and Pearson have in common. `rejoinder study` correlates over all lines instead.
     The arrays hold the numbers of each line's data set, cluster and system (-1 without one). If there are several
     systems, agreement is measured within systems too, over all folds: a fold has too few lines of a system.
     """
@@ -231,16 +235,18 @@ def correlations(
     clusters = renumbered(contexts[rows])
     resamples = sampling.draw(clusters, "fit", "fit")
     both = np.stack([before[rows], after[rows]], axis=1)
-    parts = renumbered(sets[rows] * (int(folds.max(initial=0)) + 1) + folds[rows])
+    parts = parts_of(sets[rows], folds[rows])
     named = np.flatnonzero(systems[rows] != _NO_SYSTEM)
     groups = [(np.arange(len(rows)), parts, "", "inside folds (and data sets)")]
     if len(np.unique(systems[rows[named]])) > 1:
         groups.append((named, systems[rows[named]], WITHIN, WITHIN.strip()))
     for lines, numbers, suffix, where in groups:
+        measured = []
         for name in _STATISTICS:
             drawn = mean_correlations(name, both[lines], ratings[rows[lines]], numbers, resamples.at(lines))
             labels = {"statistic": f"{name}{suffix}"}
-            yield from _gain(drawn, clusters[lines], sampling, f"mean correlation {where}", labels)
+            measured.append([*_gain(drawn, clusters[lines], sampling, f"mean correlation {where}", labels)])
+        yield from chain(*agreed(*measured))
 
 
 def shares(
@@ -280,24 +286,33 @@ def _curve(
     measure: Measure,
     folds: Rows,
     before: FloatArray,
+    after: FloatArray,
     rng: np.random.Generator,
     sizes: Sequence[int],
     progress: Advance,
+    sampling: Sampling,
 ) -> Iterator[Estimate]:
-    """Yield the first quantity after an adaptation to fewer lines: whole conversations, as far as there are enough."""
-    parts, once = int(folds.max()) + 1, Sampling(0, 0)
+    """Yield the first quantity after an adaptation to fewer lines: whole conversations, as far as there are enough.
+
+    Last comes the gain of all lines over the largest of these numbers, on the last of its samples.
+    """
+    parts, gain = int(folds.max()) + 1, None
     for size in sizes:
         drawn, wanted = [], round(size * parts / (parts - 1))
         for _ in range(DRAWS):
             if wanted < len(folds):
                 order = rng.permutation(int(able.groups.max()) + 1)[able.groups]
-                after = able.left_out(folds, rng, np.sort(np.argsort(order, kind="stable")[:wanted]))
-                drawn.append(pick(measure(before, after, folds, once), scorer=ADAPTED)[0])
+                fewer = able.left_out(folds, rng, np.sort(np.argsort(order, kind="stable")[:wanted]))
+                drawn.append(pick(measure(before, fewer, folds, Sampling(0, 0)), scorer=ADAPTED)[0])
+                gain = fewer, str(size)
             progress(1)
         if drawn:
             labels = {name: getattr(drawn[0], name) for name in ("scorer", "statistic", "level", "n")}
             value, method = float(np.mean([row.value for row in drawn])), f"mean of {DRAWS} samples of conversations"
             yield Estimate(**labels, by=CURVE, group=str(size), value=value, method=method)
+    if gain:
+        row = list(measure(gain[0], after, folds, sampling))[2]
+        yield estimate_of(row, statistic="gain from more lines", versus=ADAPTED, by=CURVE, group=gain[1])
 
 
 # sentences, tables and charts
@@ -320,7 +335,7 @@ def _leading(estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
 
 
 def text(part: str, estimates: Sequence[Estimate], about: About, **facts: Any) -> tuple[str, ...]:
-    """Return the sentences of a part of the template: "answer" or "warnings"."""
+    """Return the sentences of a part of the template: "answer", "warnings" or "made"."""
     lead, scale = _leading(estimates), in_words(about.scorers[ADAPTED]["scale"])
     facts |= {"about": about, "estimates": estimates, "lead": lead, "scale": scale}
     name = quantity(lead[0]).replace("spearman", "Spearman")
@@ -332,7 +347,7 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
     options, lead = about.options, _leading(estimates)
     is_share = options["fitted_to"] == "choices"
     write = partial(interval, share=is_share)
-    measured, points = pick(estimates, by=["", BY_LENGTH]), pick(estimates, by=CURVE)
+    measured, points = pick(estimates, by=["", BY_LENGTH]), pick(estimates, by=CURVE, versus="")
     measured.sort(key=lambda estimate: WITHIN not in estimate.statistic)
     table = pivot(
         measured,
@@ -369,8 +384,5 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
             Section("Before and after, by cross-validation", [table]),
             Section("Learning curve", [curve("learning-curve", points, xlabel="fitted on", ylabel=name), learned]),
         ][: 2 if points else 1],
-        made=[
-            f"{lead[2].method}; each conversation is scored by a judge that was adapted to others; "
-            f"seed {options['seed']}."
-        ],
+        made=text("made", estimates, about),
     )

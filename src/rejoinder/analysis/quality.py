@@ -29,10 +29,8 @@ from rejoinder.scoring.dialogue import as_rated
 from rejoinder.scoring.domain import INSTEAD, domain_share, out_of_domain
 from rejoinder.scoring.explained import explanations, facts_warning, is_explained
 from rejoinder.stats.permutation import cluster_means
-from rejoinder.stats.resamples import Sampling, mean_of_independent, number_of
+from rejoinder.stats.resamples import FEWEST_CLUSTERS, Sampling, number_of
 
-FEWEST = 5
-"""Contexts that are resampled: intervals from four hold the truth in 88 % of cases only."""
 MIN_SCORED = 0.95
 """The smallest share of replies with a score: with fewer they are never good enough."""
 _SHOWN, _TURNS, _LONGEST = 3, 3, 160  # bad replies; last turns of a context; characters of a text
@@ -43,9 +41,9 @@ def quality(
 ) -> Results:
     """Decide whether the mean score of replies is at least the required score.
 
-    With five or more contexts and distinct replies the interval is about other replies of the same system: contexts are
-    resampled. With fewer it is about these replies only, from the prediction intervals of the scorer, taken as
-    independent (90 % for the bundled judges); copies of a reply make it no narrower. An empty reply is the worst reply.
+    The interval is about other replies of the same system: contexts are resampled. With fewer than four contexts, or
+    different replies, there is no interval, and the verdict is inconclusive. The error of the scorer is not part of it.
+    An empty reply is the worst reply.
 
     Args:
         examples: the replies, in any form that `examples_of` takes.
@@ -55,8 +53,9 @@ def quality(
         seed: their seed, 0 or more.
 
     Returns:
-        One estimate, "mean score". Its verdict is above if the whole interval is at least `at_least` (the gate passes),
-        below, inconclusive, or out of domain; undefined without any score. The cases are the lowest replies.
+        An estimate "mean score". Its verdict is above if the whole interval is at least `at_least` (the gate passes),
+        below, inconclusive, or out of domain; undefined without any score. If the scorer gives prediction intervals,
+        another estimate, "mean prediction interval". The cases are the lowest replies.
 
     Raises:
         DataError: there is no reply, or two lines have the same id.
@@ -79,15 +78,21 @@ def quality(
     mean = replace(mean, scorer=card.name, verdict=Verdict.OUT_OF_DOMAIN if outside else _verdict(mean, at_least))
     cases = () if outside else _cases(loaded, lines, scores, at_least)
     counts = {"replies": len(lines), "empty": int(empty.sum())}
-    facts = {"mean": mean, "at_least": at_least, "outside": outside, "warnings": scores.warning_counts, **counts}
-    facts |= {"instead": INSTEAD, "domain": OUT_OF_DOMAIN, "facts": facts_warning({card.name: loaded})}
+    error = _prediction_interval(scores, mean)
+    facts = {"mean": mean, "error": error, "at_least": at_least, "outside": outside, **counts}
+    facts |= {
+        "warnings": scores.warning_counts,
+        "instead": INSTEAD,
+        "domain": OUT_OF_DOMAIN,
+        "facts": facts_warning({card.name: loaded}),
+    }
     answer, warnings, (gate,) = (
         sentences("analysis", "quality", part=part, **facts) for part in ("answer", "warnings", "gate")
     )
     missing = {"unscored": mean.unscored, "unscored_reasons": _missing(scores)}
     return Results(
         command="quality",
-        estimates=(mean,),
+        estimates=(mean, error) if error.known else (mean,),
         answer=answer,
         warnings=warnings,
         cases=cases,
@@ -128,22 +133,25 @@ def _mean(lines: Sequence[Example], scores: Scores, sampling: Sampling) -> Estim
     if len(known) < MIN_SCORED * len(lines):
         most = _missing(scores).most_common(1)[0][0]
         reason = f"{missing} of {len(lines)} have no score; most frequent reason: {most}"
-    copies: dict[object, list[int]] = {}
-    for row in known.tolist():
-        line = lines[row]
-        key = (line.context, line.response, line.references, float(scores.values[row]))  # scorers may read more
-        copies.setdefault(key, []).append(row)
-    if min(clusters, len(copies)) >= FEWEST:
-        rng = sampling.generator([clusters], "quality")
-        (mean,) = cluster_means(scores.values[known][None], contexts, np.zeros(1), sampling.resamples, rng, flips=0)
-        return estimate_of(mean, **labels, p=NAN, seed=sampling.seed, reason=reason or mean.reason)
-    firsts = [_score(scores, rows[0]) for rows in copies.values()]
-    independent = mean_of_independent(firsts, [len(rows) for rows in copies.values()])
-    method = "mean of the scores, taken as exact"
-    if scores.low is not None and independent.known:
-        method = "mean of the scores and of the scorer's intervals (90% for bundled judges), taken as independent"
-        reason = reason or ("" if independent.has_interval else "the scorer gives no interval for some replies")
-    return estimate_of(independent, **labels, method=method, reason=reason)
+    rng = sampling.generator([clusters], "quality")
+    (mean,) = cluster_means(scores.values[known][None], contexts, np.zeros(1), sampling.resamples, rng, flips=0)
+    replies = [(lines[row], float(scores.values[row])) for row in known.tolist()]  # a scorer may read more than texts
+    different = len({(line.context, line.response, line.references, value) for line, value in replies})
+    if mean.has_interval and different < FEWEST_CLUSTERS:
+        few = f"{different} different {'reply' if different == 1 else 'replies'}, {FEWEST_CLUSTERS} are needed"
+        mean = Estimate(value=mean.value, method="no interval", reason=f"no interval: {few}")
+    return estimate_of(mean, **labels, p=NAN, seed=sampling.seed, reason=reason or mean.reason)
+
+
+def _prediction_interval(scores: Scores, mean: Estimate) -> Estimate:
+    """Return the mean of the scorer's prediction intervals: an error that all replies share is as large as this."""
+    known = scores.scored
+    if scores.low is None or scores.high is None or not known.any():
+        return Estimate()
+    low, high = (float(end[known].mean()) for end in (scores.low, scores.high))
+    method = "mean of the ends of the scorer's prediction intervals (90 % for bundled judges)"
+    ends = Estimate(value=mean.value, low=low, high=high, n=mean.n, contexts=mean.contexts, method=method)
+    return replace(ends, scorer=mean.scorer, statistic="mean prediction interval")
 
 
 def _missing(scores: Scores) -> Counter[str]:
@@ -158,13 +166,12 @@ def _score(scores: Scores, row: int) -> Estimate:
 
 
 def _verdict(mean: Estimate, at_least: float) -> Verdict:
-    """Return whether the whole interval is at least `at_least`; a scorer without intervals is taken as exact."""
+    """Return whether the whole interval is at least `at_least`."""
     if not mean.known:
         return Verdict.UNDEFINED
-    low, high = mean.ends if mean.has_interval or mean.reason else (mean.value, mean.value)
-    if high < at_least:
+    if mean.high < at_least:
         return Verdict.BELOW
-    return Verdict.ABOVE if low >= at_least and not mean.reason else Verdict.INCONCLUSIVE
+    return Verdict.ABOVE if mean.low >= at_least and not mean.reason else Verdict.INCONCLUSIVE
 
 
 def _cases(scorer: Scorer, lines: Sequence[Example], scores: Scores, at_least: float) -> tuple[Case, ...]:

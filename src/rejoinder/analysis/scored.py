@@ -4,21 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from rejoinder.data.rated import RatedSet
 from rejoinder.estimates import Estimate, estimate_of
 from rejoinder.scoring.domain import DomainShare
-from rejoinder.stats.correlation import Statistic, all_resampled, by_part, within_of
+from rejoinder.stats.agreement import Reliability, reliability
+from rejoinder.stats.correlation import Statistic, all_resampled, by_part, less_group_means, pearsons
 from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, Sampling, percentile_interval, renumbered
 
-Kind = Literal["metric", "judge", "baseline", "oracle baseline"]
-"""An oracle baseline reads ratings: the mean of a system, or of a data set."""
+Kind = Literal["metric", "judge", "baseline"]
 RATERS = "raters"
 """The label `scorer` of estimates about human ratings."""
 _EMPTY = Estimate()
+Chosen = Literal["chance", "verdict", "label"]
+"""How labelled lines were chosen: among all lines, among those with each verdict, or by label."""
+
+
+class Judging(NamedTuple):
+    """How verdicts are judged by labels.
+
+    Attributes:
+        bar: the share of good replies passed, and of bad replies caught, that a judge must reach.
+        cost: how many good replies failed are as bad as one bad reply passed.
+        cutoff: the lowest score that passes, for scorers that give numbers; "best" chooses it on other lines.
+        chosen: how the labelled lines were chosen.
+        by: keys of the lines, for the shares by value.
+    """
+
+    bar: float = 0.8
+    cost: float = 1.0
+    cutoff: float | Literal["best"] | None = None
+    chosen: Chosen = "chance"
+    by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +57,7 @@ class ScoredSet:
         of_all: [M] scores by scorer of `rated.population`: all lines, with a rating or not; empty of a pool.
         unscored: by scorer that leaves lines unscored, the most frequent reason.
         shares: by scorer with a domain, how many of its scored replies are out of it.
+        judging: how verdicts are judged by labels.
     """
 
     rated: RatedSet
@@ -50,7 +71,9 @@ class ScoredSet:
     of_all: Mapping[str, FloatArray] = field(default_factory=dict)
     unscored: Mapping[str, str] = field(default_factory=dict)
     shares: Mapping[str, DomainShare] = field(default_factory=dict)
+    judging: Judging = field(default_factory=Judging)
     _draws: dict[Any, dict[str, FloatArray]] = field(default_factory=dict, init=False, repr=False)
+    _reliability: dict[tuple[bytes, bool], Reliability] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -64,8 +87,8 @@ class ScoredSet:
 
     @property
     def compared(self) -> list[str]:
-        """The scorers that read no ratings and can judge these lines. Only these are compared and recommended."""
-        return [name for name in self.scores if self.kinds[name] != "oracle baseline" and name not in self.outside]
+        """The scorers that can judge these lines. Only these are compared and recommended."""
+        return [name for name in self.scores if name not in self.outside]
 
     def rows(self, *scorers: str) -> IntArray:
         """Return the positions of the lines that all of these scorers score."""
@@ -110,17 +133,29 @@ class ScoredSet:
         """Return [S, 1 + B] the same inside each of the S data sets of these lines."""
         return self._drawn(statistic, scorer, rows, renumbered(self.rated.sets[rows]))
 
-    def within(self, scorer: str, rows: IntArray, groups: IntArray) -> Estimate:
-        """Return the mean of Pearson's correlations inside groups of lines, such as the lines of each system."""
-        draws = self._drawn("pearson", scorer, rows, groups)
-        return within_of(draws, self.scores[scorer][rows], self.rated.ratings[rows], groups, self.resamples.at(rows))
+    def within(self, scorer: str, rows: IntArray, groups: IntArray) -> FloatArray:
+        """Return [1 + B] Pearson's correlation of scores and ratings less the means of their groups."""
+        draws: FloatArray = self._drawn("within", scorer, rows, groups)[0]
+        return draws
+
+    def reliability(self, rows: IntArray, *, named: bool = True) -> Reliability:
+        """Return the reliability of the single ratings of some lines over each resample, once computed.
+
+        Unless `named`, raters count as drawn for each line.
+        """
+        key = rows.tobytes(), named
+        if key not in self._reliability:
+            raters = self.rated.single_raters if named else None
+            of_rows = None if raters is None else raters[rows]
+            self._reliability[key] = reliability(self.rated.single_ratings[rows], self.resamples.at(rows), of_rows)
+        return self._reliability[key]
 
     def means(self, scorer: str, rows: IntArray, groups: IntArray) -> FloatArray:
         """Return [S, 1 + B] the mean of the scores, or of the ratings, over each of S groups of some lines."""
         return self._drawn("mean", scorer, rows, groups)
 
     def _drawn(
-        self, statistic: Statistic | Literal["mean"], scorer: str, rows: IntArray, groups: IntArray
+        self, statistic: Statistic | Literal["mean", "within"], scorer: str, rows: IntArray, groups: IntArray
     ) -> FloatArray:
         """Return [S, 1 + B] a statistic in each of S groups; all scorers of these lines are computed together, once."""
         key = statistic, rows.tobytes(), groups.tobytes()
@@ -132,6 +167,9 @@ class ScoredSet:
             values = np.stack(list(known.values()))
             if statistic == "mean":
                 drawn = resamples.all_means(values, groups)
+            elif statistic == "within":
+                centred = [less_group_means(row, groups) for row in (*values, ratings)]
+                drawn = pearsons(np.stack(centred[:-1]), centred[-1], resamples)[:, None]
             elif groups.any() or not len(rows):
                 drawn = by_part(statistic, values, ratings, groups, resamples).swapaxes(0, 1)
             else:

@@ -10,7 +10,7 @@ Shapes: N lines, K candidates, B resamples.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.analysis.train_layout import layout, recommended, text
+from rejoinder.analysis.verdicts import agreed
 from rejoinder.data.rated_lines import UNNAMED
 from rejoinder.data.scales import Scale
 from rejoinder.data.write import write
 from rejoinder.errors import MissingAsset, MissingExtra, UsageError
-from rejoinder.estimates import Estimate, Verdict, decide, estimate_of
+from rejoinder.estimates import Estimate, decide, estimate_of
 from rejoinder.example import Example, Given
 from rejoinder.judges import load_learner
 from rejoinder.judges.answers import answer_scale
@@ -46,18 +47,18 @@ from rejoinder.stats.resamples import (
     renumbered,
     two_sided,
 )
-from rejoinder.stats.splits import items_needed, pilot_of_correlations
+from rejoinder.stats.splits import parts_of
 
 FEWEST_RESAMPLES = 100
 LONGEST = 60.0
 """Seconds of the longest cross-validation; the constants below are those of one core of 2026."""
 _FITS = 4  # five fits on four fifths of the lines each
 _PAIR, _LINE = 1.5e-3, 5e-4
-_FARTHEST = 50  # times the lines that there are; a forecast beyond says only that two scorers are alike
 _LEAST_SCORED = 0.9  # share of the lines that an alternative must score
 _DIRECTIONS = {True: 1, False: -1, None: 0}  # 0: the scorer states none
 _STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson")
-ROLES = {"new judge": "judge", "bundled judge": "judge", "best metric": "metric", "best baseline": "baseline"}
+BASELINE = "best baseline"
+ROLES = {"new judge": "judge", "bundled judge": "judge", "best metric": "metric", BASELINE: "baseline"}
 
 
 class Lines(NamedTuple):
@@ -202,10 +203,11 @@ def cross_validate(
     scores, table = scores[scored], table.at(scored)
     datasets = {example.dataset or UNNAMED for example in examples}
     dataset = datasets.pop() if len(datasets) == 1 else "pooled"
-    estimates = _estimates([row[0] for row in candidates], scores, table, dataset, Sampling(resamples, manner.seed))
+    roles = {scorer: role for scorer, role, *_ in candidates}
+    estimates = compare_candidates(roles, scores, table, dataset, Sampling(resamples, manner.seed))
     if not estimates:
         return _missing(name, "there is no correlation inside the folds")
-    use = recommended(estimates, [scorer for scorer, role, *_ in candidates if role == "best baseline"])
+    use = recommended(estimates, [scorer for scorer, role in roles.items() if role == BASELINE])
     scorers = {
         scorer: {"kind": ROLES[role], "role": role, "recommended": scorer in use, **facts}
         for scorer, role, _, facts in candidates
@@ -234,16 +236,20 @@ def seconds_for(lines: RatedLines, manner: Manner) -> float:
     return _FITS * fits + _PAIR * pairs + _LINE * len(lines.examples)
 
 
-def _estimates(
-    names: Sequence[str], scores: FloatArray, lines: Lines, dataset: str, sampling: Sampling
+def compare_candidates(
+    roles: Mapping[str, str], scores: FloatArray, lines: Lines, dataset: str, sampling: Sampling
 ) -> list[Estimate]:
-    """Return the correlations of all candidates, and differences of each two; nothing without a correlation."""
-    contexts = renumbered(lines.contexts)
+    """Return the correlations of candidates [N, K] by their `roles`, and differences of each two.
+
+    Nothing if one of them has no correlation. Verdicts are those that Spearman and Pearson have in common. Differences
+    of the highest to the other scorers are one family of tests; every other difference is tested alone.
+    """
+    names, contexts = list(roles), renumbered(lines.contexts)
     clusters = number_of(contexts)
-    draws = sampling.draw(contexts, "trial", "trial")
-    parts = lines.sets * (int(lines.folds.max(initial=0)) + 1) + lines.folds
+    draws, parts = sampling.draw(contexts, "trial", "trial"), parts_of(lines.sets, lines.folds)
     drawn = {name: mean_correlations(name, scores, lines.ratings, parts, draws) for name in _STATISTICS}  # [1 + B, K]
-    if not np.isfinite(drawn["spearman"][0]).all():
+    spearman = drawn["spearman"][0]
+    if not np.isfinite(spearman).all():
         return []
     method = (
         "correlation inside folds (and data sets), mean by lines; metric and baseline chosen on the other folds; "
@@ -254,31 +260,26 @@ def _estimates(
     def measured(values: FloatArray, **labels: Any) -> Estimate:
         return estimate_of(percentile_interval(values, clusters), **about, **labels, p=two_sided(values, clusters))
 
-    estimates: list[Estimate] = []
-    for statistic in _STATISTICS:
-        rows = zip(names, drawn[statistic].T, strict=True)
-        estimates += decide([measured(values, scorer=name, statistic=statistic) for name, values in rows])
-    for j, k in combinations(range(len(names)), 2):
-        needed = _needed(scores[:, [j, k]], lines, parts)
-        for statistic in _STATISTICS:
-            labels = {"scorer": names[j], "versus": names[k], "statistic": f"difference of {statistic}"}
-            values = drawn[statistic][:, j] - drawn[statistic][:, k]
-            row = decide([measured(values, **labels)])[0]
-            is_open = statistic == "spearman" and row.verdict == Verdict.INCONCLUSIVE
-            estimates.append(estimate_of(row, needed=needed if is_open else None))
-    return estimates
+    def gap(statistic: Statistic, j: int, k: int) -> Estimate:
+        labels = {"scorer": names[j], "versus": names[k], "statistic": f"difference of {statistic}"}
+        return measured(drawn[statistic][:, j] - drawn[statistic][:, k], **labels)
 
-
-def _needed(pair: FloatArray, lines: Lines, parts: IntArray) -> int | None:
-    """Return the number of lines that would distinguish two candidates, by the spread of their ranks inside folds."""
-    from scipy.stats import rankdata
-
-    ranks = np.empty((3, len(pair)))
-    for part in np.unique(parts):
-        rows = parts == part
-        ranks[:, rows] = rankdata(np.column_stack([pair[rows], lines.ratings[rows]]), axis=0).T / rows.sum()
-    count = items_needed(pilot_of_correlations(ranks[0], ranks[1], ranks[2], lines.contexts))
-    return None if count is None or count > _FARTHEST * len(pair) else count
+    each = [
+        decide([measured(values, scorer=names[k], statistic=name) for k, values in enumerate(drawn[name].T)])
+        for name in _STATISTICS
+    ]
+    baselines = {k for k, name in enumerate(names) if roles[name] == BASELINE}
+    highest = max(set(range(len(names))) - baselines, key=lambda k: spearman[k])
+    pairs = list(combinations(range(len(names)), 2))
+    with_highest = [pair for pair in pairs if highest in pair and baselines.isdisjoint(pair)]
+    families = [with_highest, *([pair] for pair in pairs if pair not in with_highest)]
+    differences = [
+        row
+        for family in families
+        for both in zip(*agreed(*(decide([gap(name, *pair) for pair in family]) for name in _STATISTICS)), strict=True)
+        for row in both
+    ]
+    return [*chain(*agreed(*each)), *differences]
 
 
 # other scorers

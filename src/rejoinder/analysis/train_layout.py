@@ -17,22 +17,20 @@ from rejoinder.report.written import count, number, sentences
 
 def is_ahead(estimates: Sequence[Estimate], first: str, second: str) -> bool:
     """Return whether the first scorer is significantly better than the second, by Pearson and by Spearman."""
-    rows = [
-        *pick(estimates, scorer=first, versus=second),
-        *(-row for row in pick(estimates, scorer=second, versus=first)),
-    ]
-    return len(rows) == 2 and all(row.verdict in (Verdict.ABOVE, Verdict.BELOW) and row.value > 0 for row in rows)
+    above = pick(estimates, scorer=first, versus=second, verdict="above")
+    return bool(above or pick(estimates, scorer=second, versus=first, verdict="below"))
 
 
 def recommended(estimates: Sequence[Estimate], baselines: Sequence[str]) -> list[str]:
-    """Return the scorers to use, the highest Spearman correlation first; never a baseline.
+    """Return the scorers to use, the highest Spearman correlation first; none if no scorer agrees significantly.
 
-    They agree with people significantly, and no scorer that does is significantly better.
+    They are the highest and those that it is not ahead of, without those that a baseline is ahead of.
     """
-    agreeing = [row for row in pick(estimates, statistic="spearman") if row.verdict == Verdict.ABOVE]
-    names = [row.scorer for row in sorted(agreeing, key=lambda row: -row.value)]
-    behind = {name for name in names if any(is_ahead(estimates, other, name) for other in names)}
-    return [name for name in names if name not in behind and name not in baselines]
+    rows = [row for row in pick(estimates, statistic="spearman") if row.scorer not in baselines]
+    if all(row.verdict != Verdict.ABOVE for row in rows):
+        return []
+    names = [row.scorer for row in sorted(rows, key=lambda row: -row.value)]
+    return [name for name in names if not any(is_ahead(estimates, best, name) for best in (names[0], *baselines))]
 
 
 def text(part: str, estimates: Sequence[Estimate], about: About) -> tuple[str, ...]:

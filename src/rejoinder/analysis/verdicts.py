@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from scipy.special import ndtri
 
 from rejoinder.analysis.scored import ScoredSet
-from rejoinder.estimates import LEVEL, NAN, Estimate, decide, pick
+from rejoinder.analysis.within import SYSTEMS
+from rejoinder.estimates import LEVEL, Estimate, Verdict, decide, pick
 from rejoinder.report.written import DASH
 from rejoinder.stats.splits import most_needed
 
@@ -18,33 +19,49 @@ _EDGE = float(ndtri(1 - LEVEL / 2))  # standard deviations to the edge of a chan
 
 def verdicts(estimates: list[Estimate], scored: ScoredSet) -> list[Estimate]:
     """Decide which correlations are beyond what chance gives the best of as many scorers (Holm, 5 %)."""
-    rows = pick(estimates, statistic="pearson", level=scored.level, group="")
-    bands = {row.scorer: row.high for row in pick(estimates, statistic="pearson by chance")}
-    decided = {row.scorer: row for row in beyond_chance(rows, bands, scored)}
-    replaced = {id(row): decided[row.scorer] for row in rows}
+    replaced: dict[int, Estimate] = {}
+    for statistic, by in {"pearson": "pearson by chance", SYSTEMS: SYSTEMS}.items():
+        rows = pick(estimates, statistic=statistic, level=scored.level, group="")
+        bands = {row.scorer: row for row in pick(estimates, statistic=by)}
+        decided = {row.scorer: row for row in beyond_chance(rows, bands, scored)}
+        replaced |= {id(row): decided[row.scorer] for row in rows}
     return [replaced.get(id(row), row) for row in estimates]
 
 
-def beyond_chance(rows: Sequence[Estimate], bands: dict[str, float], scored: ScoredSet) -> list[Estimate]:
+def beyond_chance(rows: Sequence[Estimate], bands: Mapping[str, Estimate], scored: ScoredSet) -> list[Estimate]:
     """Return Pearson correlations with p and verdicts; of a single scorer with a forecast if it is inconclusive.
 
     The scorers that were asked for and the others are two families. The best of several has no forecast, because its
-    value is too high. `bands` are the half widths of the chance bands by
-    scorer; near their edge the normal distribution replaces Student's, which makes no difference for the verdict.
+    value is too high. `bands` are by scorer the estimates with the p, or without one an interval as wide as the band
+    of chance, from which p follows by the normal distribution.
     """
     decided: list[Estimate] = []
     for asked in (True, False):
         family = [row for row in rows if (row.scorer in scored.asked) is asked]
-        widths = [bands.get(row.scorer, NAN) for row in family]
-        family = [
-            replace(row, p=math.erfc(_EDGE * abs(row.value) / band / math.sqrt(2)) if band > 0 else NAN)
-            for row, band in zip(family, widths, strict=True)
+        own = [bands.get(row.scorer, Estimate()) for row in family]
+        widths = [(band.high - band.low) / 2 for band in own]
+        p = [
+            math.erfc(_EDGE * abs(row.value) / width / math.sqrt(2)) if math.isnan(band.p) and width > 0 else band.p
+            for row, band, width in zip(family, own, widths, strict=True)
         ]
+        family = [replace(row, p=value) for row, value in zip(family, p, strict=True)]
         known = [row.scorer for row in family if row.known and row.scorer not in scored.outside]
         alone = len(known) == 1 and len(scored.rated.named_systems) < 2  # more lines of few systems may not be enough
         rows_decided = decide(family, outside=scored.outside)
         decided += [replace(row, needed=most_needed(row)) if alone else row for row in rows_decided]
     return decided
+
+
+def agreed(*families: Sequence[Estimate]) -> list[list[Estimate]]:
+    """Return estimates of Pearson and of Spearman, in one order, with the verdicts that both have.
+
+    A row is inconclusive if they differ. Only what both correlations show is called agreement, or ahead.
+    """
+    alike = [len({row.verdict for row in rows}) == 1 for rows in zip(*families, strict=True)]
+    return [
+        [row if same else replace(row, verdict=Verdict.INCONCLUSIVE) for row, same in zip(family, alike, strict=True)]
+        for family in families
+    ]
 
 
 def agreement_word(row: Estimate) -> str:

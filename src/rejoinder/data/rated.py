@@ -110,6 +110,12 @@ class RatedSet:
         return np.unique(self.systems[self.systems != NO_SYSTEM])
 
     @property
+    def exact_contexts(self) -> IntArray:
+        """[N] number of the line's context; only equal contexts of one cluster have the same number."""
+        lines = zip(self.contexts.tolist(), self.examples, strict=True)
+        return numbered([(str(cluster), *example.context) for cluster, example in lines])
+
+    @property
     def splits(self) -> tuple[str, ...]:
         """[N] dev, test or train, or ""; those of train have a rating only where there is no other split."""
         return tuple(split_of(example.extra) for example in self.examples)
@@ -123,6 +129,19 @@ class RatedSet:
     def single_ratings(self) -> FloatArray:
         """[N, R] the first rating of each person, or NaN; on [0, 1] if lines have several scales."""
         return self._table([example.counted(self.dimension) for example in self.examples])
+
+    @property
+    def single_raters(self) -> IntArray | None:
+        """[N, R] the number of the person behind each of the single ratings, -1 for none; None unless all are named."""
+        rows = [[rating.rater for rating in example.counted(self.dimension)] for example in self.examples]
+        if any(name is None for row in rows for name in row):
+            return None
+        people = [[" ".join((name or "").split()) for name in row] for row in rows]
+        numbers = {name: place for place, name in enumerate(sorted({name for row in people for name in row}))}
+        table = np.full((len(rows), max(map(len, rows), default=0)), -1, dtype=np.int64)
+        for row, names in zip(table, people, strict=True):
+            row[: len(names)] = [numbers[name] for name in names]
+        return table
 
     @property
     def all_ratings(self) -> FloatArray:

@@ -27,8 +27,8 @@ def assert_reply_quality(
     """Fail unless the mean score of replies is significantly at least the required score.
 
     Args:
-        examples: a reply or several: a dict with `context` and `response`, examples, chat messages, a data frame, or
-            the name of a file with a line for each.
+        examples: replies to four contexts or more: dicts with `context` and `response`, examples, chat messages, a data
+            frame, or the name of a file with a line for each.
         at_least: the required mean score, on the scorer's own scale; that of the bundled judge is 1 to 5.
         scorer: a name, a judge's folder or a function, see `rejoinder.load_scorer`.
         unsure: what happens if the result is inconclusive: "fail", or "warn" and go on.
@@ -48,7 +48,7 @@ def assert_reply_quality(
     if unsure not in ("fail", "warn"):
         raise UsageError(f"unsure is {unsure!r}, expected 'fail' or 'warn'")
     results = quality(examples, at_least, scorer)
-    (mean,) = results.estimates
+    mean = results.one(statistic="mean score")
     if FACTS_NOT_CHECKED in results.warnings:
         _unchecked[f"{mean.scorer}: {FACTS_NOT_CHECKED}"] = None
     if mean.verdict in ("inconclusive", "undefined") and unsure == "warn":

@@ -8,7 +8,6 @@ Shapes: N lines, K scorers, B resamples, S parts or systems, V different values.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,7 +19,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from rejoinder.errors import UsageError
 from rejoinder.estimates import CONFIDENCE, Estimate
-from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, percentile_interval, renumbered, two_sided
+from rejoinder.stats.resamples import (
+    FloatArray,
+    IntArray,
+    Resamples,
+    number_of,
+    percentile_interval,
+    renumbered,
+    two_sided,
+)
 
 Statistic = Literal["pearson", "spearman", "kendall"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
@@ -89,27 +96,35 @@ def standardised(values: FloatArray) -> FloatArray:
     return moved
 
 
-def chance_band(x: FloatArray, y: FloatArray, clusters: IntArray) -> Estimate:
+def chance_band(x: FloatArray, y: FloatArray, *clusters: IntArray) -> Estimate:
     """Return 0 with the interval that holds Pearson's correlation with probability .95 if `x` and `y` are unrelated.
 
-    Lines of a cluster may be alike in both variables, and then N lines count as N / (1 + (m - 1) r s) independent ones
-    with r and s the intraclass correlations of `x` and `y` and m the mean size of the cluster of a line; never as more
-    than N. Nothing if `x` and `y` [N] have no correlation.
+    p is that of the correlation of `x` and `y` [N], from the same distribution: Student's t. Lines of a cluster may be
+    alike in both variables, and then N lines count as N / (1 + sum of (m - 1) r s) independent ones: over all kinds of
+    `clusters` ([N] each, such as contexts and systems), with r and s the intraclass correlations of `x` and `y` and m
+    the mean size of the cluster of a line; never as more than N. Where clusters differ in size, r s is raised, because
+    large ones pull the mean to themselves. Nothing if `x` and `y` have no correlation.
 
     Source: Clifford, Richardson and Hemon (1989) for the effective number.
     """
     from scipy.stats import t as student
 
-    if _undefined(x, y, ("x", "y")):
+    r = pearson(x, y).value
+    if np.isnan(r):
         return Estimate()
-    sizes = np.unique(clusters, return_counts=True)[1]
-    others = float((sizes**2).sum()) / len(x) - 1
-    effect = 1 + max(others * _intraclass(x, clusters) * _intraclass(y, clusters), 0.0)
+    effect = 1.0
+    for of_kind in clusters:
+        shares = np.unique(of_kind, return_counts=True)[1] / len(x)
+        same = float((shares**2).sum())  # the share of pairs of lines that are of one cluster
+        unequal = same * (1 - same) / float(same - 2 * (shares**3).sum() + same**2) if same < 1 else 1.0
+        alike = _intraclass(x, of_kind) * _intraclass(y, of_kind)
+        effect += max((same * len(x) - 1) * alike * unequal, 0.0)
     freedom = max(len(x) / effect - 2, 1.0)
     t = float(student.ppf((1 + CONFIDENCE) / 2, freedom))
     end = t / sqrt(t * t + freedom)
-    method = "95% of scorers that have nothing to do with the ratings, contexts taken as wholes"
-    return Estimate(value=0.0, low=-end, high=end, method=method)
+    p = 2 * float(student.sf(abs(r) * sqrt(freedom / max(1 - r * r, SMALLEST_P)), freedom))
+    method = "95% of scorers that are unrelated to the ratings, with design effects of contexts and systems"
+    return Estimate(value=0.0, low=-end, high=end, p=max(p, SMALLEST_P), method=method)
 
 
 def _intraclass(values: FloatArray, clusters: IntArray) -> float:
@@ -398,28 +413,44 @@ def mean_correlations(
     return means
 
 
-def within(
-    x: FloatArray, y: FloatArray, groups: IntArray, resamples: Resamples, statistic: Statistic = "pearson"
-) -> Estimate:
-    """Return the mean over groups (systems) of the correlation of `x` [N] and `y` [N] inside each; without p.
+def less_group_means(values: FloatArray, groups: IntArray) -> FloatArray:
+    """Return `values` [N], scaled to their range, less the mean of each of the `groups` [N]; 0 in constant groups.
 
-    It shows how well scores order the lines of one system, whatever they show between systems. All groups have the same
-    weight; a group without a correlation is left out, in a resample too. No Fisher z: it makes a perfect correlation in
-    a single group infinite.
-
-    Source: Freitag et al. (2022), Results of the WMT22 Metrics Shared Task; mt-metrics-eval, `AverageCorrelation` with
-    `average_by="sys"`, `macro=True`.
+    The correlation of two such variables is that within groups: how well scores order the lines of one system, whatever
+    they show between systems. Groups count by their lines, so small ones add little noise.
     """
-    return within_of(by_part(statistic, x[None], y, groups, resamples)[:, 0], x, y, groups, resamples)
+    if not len(values) or (values == values[0]).all():
+        return np.zeros(len(values))
+    scaled = standardised(values)
+    highest, lowest = np.zeros(number_of(groups)), np.ones(number_of(groups))
+    np.maximum.at(highest, groups, scaled)
+    np.minimum.at(lowest, groups, scaled)
+    means = np.bincount(groups, scaled) / np.bincount(groups)
+    return np.where((highest > lowest)[groups], scaled - means[groups], 0.0)
 
 
-def within_of(draws: FloatArray, x: FloatArray, y: FloatArray, groups: IntArray, resamples: Resamples) -> Estimate:
-    """Return the same from the `draws` [S, 1 + B] inside each group."""
-    known, places = np.isfinite(draws[:, 0]), renumbered(groups)
-    if known.any():
-        clusters = resamples.at(np.flatnonzero(known[places])).size
-        return replace(mean_over_parts(draws, clusters), p=nan)
-    rows = [np.flatnonzero(places == group) for group in range(len(draws))]
-    reasons = Counter(pearson(x[own], y[own], names=("score", "rating")).reason for own in rows)
-    most = f", most often: {reasons.most_common(1)[0][0]}" if reasons else ""
-    return Estimate(reason=f"none of {len(draws)} groups has a correlation{most}")
+def of_group_means(values: FloatArray, groups: IntArray, resamples: Resamples) -> FloatArray:
+    """Return [1 + B] the correlation of `values` [N] with the true means of their groups, in [0, 1].
+
+    It is sqrt(V / (V + W)), with W the variance within groups and V that between the true means of these groups: the
+    variance between the means of the lines, less what chance adds to it. With independent lines in S groups of n, this
+    is (MSB - MSW) / n times (S - 1) / S; here contexts are taken as wholes. A resample adds the part of chance once
+    more. A negative V counts as 0. Each group needs two contexts or more.
+
+    Source: Searle, Casella and McCulloch (1992), Variance Components, section 3.6.
+    """
+    values, clusters = (values - values.mean()) / (np.ptp(values) or 1.0), resamples.clusters
+    members = (groups == np.arange(number_of(groups))[:, None]).astype(np.float64)  # [S, N]
+    n, totals = resamples.sums(members), resamples.sums(members * values)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squares = np.nansum(totals**2 / n, axis=0)
+        lines, between = n.sum(axis=0), squares / n.sum(axis=0) - (totals.sum(axis=0) / n.sum(axis=0)) ** 2
+        inside = np.maximum(resamples.sums(values[None] ** 2)[0] - squares, 0.0) / (lines - (n > 0).sum(axis=0))
+        cells = np.zeros((len(members), resamples.size))  # the part of each context in the error of each mean
+        np.add.at(cells, (groups, clusters), (values - (totals[:, 0] / n[:, 0])[groups]) / n[groups, 0])
+        drawn = np.bincount(np.unique(groups * resamples.size + clusters) // resamples.size)
+        errors, shares = cells * np.sqrt(drawn / (drawn - 1))[:, None], n[:, 0] / len(values)
+        chance = float(shares @ ((errors - shares @ errors) ** 2).sum(axis=1))
+        spread = np.maximum(between - chance * np.where(np.arange(len(lines)), 2, 1), 0.0)
+        eta: FloatArray = np.sqrt(spread / (spread + inside))
+    return eta

@@ -44,10 +44,11 @@ def _numbered(first: int, *names: str) -> dict[str, tuple[int, ...]]:
 
 PURPOSES: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("agreement", "choices", "comparison", "trial", "assignment"), ()),
-    **_numbered(1, "ceiling", "contrasts", "length", "systems", "within systems", "pool", "leave one out"),
+    **_numbered(1, "ceiling", "contrasts", "length", "systems", "systems drawn", "pool", "leave one out"),
     **_numbered(9, "attack", "audited lines", "geometry", "reliability", "bias", "fit"),
     **_numbered(16, "re-ranking", "next lines", "quality", "tie folds"),
-    **_numbered(25, "raters", "halves of raters", "models of raters", "stand-in", "raters by chance"),
+    **_numbered(25, "raters", "halves of raters", "models of raters", "stand-in", "raters by chance", "suspects"),
+    **_numbered(40, "cutoff", "second look"),
     **_numbered(0, "paper", "paper, swaps", "paper, kept at random", "paper, growing shares"),
     **_numbered(4, "paper, lines quoted", "paper, dialogue quoted", "paper, lines attacked"),
 }
