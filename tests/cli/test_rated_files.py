@@ -55,7 +55,8 @@ def counted(ran: Ran) -> dict[str, Any]:
     """Return the counts of a study: confusion counts, and what was left out."""
     assert ran.code == 0, ran.err
     result = json.loads(ran.out)
-    counts = {row["statistic"]: row["value"] for row in result["results"] if row["scorer"].startswith("column:")}
+    rows = [row for row in result["results"] if row["scorer"].startswith("column:") and not row["group"]]
+    counts = {row["statistic"]: row["value"] for row in reversed(rows)}
     return {**counts, **result["counts"].get("labels", {}), "rated": result["counts"]["rated"]}
 
 
