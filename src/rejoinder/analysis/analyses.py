@@ -13,9 +13,12 @@ from rejoinder.analysis.baselines import each_scorer
 from rejoinder.analysis.ceiling import SAME_OTHERS, SHARE, WORTH, compared_with_raters, raters, raters_table
 from rejoinder.analysis.contrasts import contrasts, contrasts_table
 from rejoinder.analysis.disagreements import mistakes
-from rejoinder.analysis.labels import labels, labels_table
+from rejoinder.analysis.labellers import labellers
+from rejoinder.analysis.labels import labels, labels_table, without_chance
 from rejoinder.analysis.length import length, length_table
+from rejoinder.analysis.pass_rate import pass_rates
 from rejoinder.analysis.scored import RATERS, Analysis, Derived, ScoredSet
+from rejoinder.analysis.slices import slices
 from rejoinder.analysis.standings import SAME_LINES, best_first, standing
 from rejoinder.analysis.systems import systems, systems_table
 from rejoinder.analysis.verdicts import agreement_word, verdicts
@@ -120,14 +123,18 @@ def without_copies(scored: ScoredSet) -> list[Estimate]:
 def by_chance(scored: ScoredSet) -> list[Estimate]:
     """Return the interval that holds 95 % of the correlations of scorers that are unrelated to the ratings.
 
-    p is that of the scorer's correlation, from the same distribution. A line without a system is alone in its own.
+    p is that of the scorer's correlation, from the same distribution; for Spearman, of ranks. A line without a system
+    is alone in its own.
     """
+    from scipy.stats import rankdata
+
     rated = scored.rated
     alone = rated.named_systems.max(initial=NO_SYSTEM) + 1 + np.arange(len(rated))
     systems = np.where(rated.systems == NO_SYSTEM, alone, rated.systems)
     bands = [
-        scored.row(scorer, rows, "pearson by chance", chance_band(values, ratings, rated.contexts[rows], systems[rows]))
+        scored.row(scorer, rows, f"{name} by chance", chance_band(*both, rated.contexts[rows], systems[rows]))
         for scorer, rows, values, ratings in each_scorer(scored)
+        for name, both in (("pearson", (values, ratings)), ("spearman", (rankdata(values), rankdata(ratings))))
     ]
     return [band for band in bands if band.known]
 
@@ -227,10 +234,13 @@ ANALYSES: tuple[tuple[Analysis, TableOf | None], ...] = (
     (systems, systems_table),
     (length, length_table),
     (labels, labels_table),
+    (labellers, None),
+    (pass_rates, None),
+    (slices, None),
     (mistakes, None),
 )
 """The analyses of a data set, each with its table. To add one, write a function and its table, and one line here."""
-DERIVED: tuple[Derived, ...] = (verdicts, ceiling_within_systems)
+DERIVED: tuple[Derived, ...] = (verdicts, ceiling_within_systems, without_chance)
 
 
 def analyse(scored: ScoredSet, analyses: Iterable[tuple[Analysis, TableOf | None]] = ANALYSES) -> list[Estimate]:

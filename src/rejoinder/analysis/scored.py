@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,26 @@ Kind = Literal["metric", "judge", "baseline"]
 RATERS = "raters"
 """The label `scorer` of estimates about human ratings."""
 _EMPTY = Estimate()
+Chosen = Literal["chance", "verdict", "label"]
+"""How labelled lines were chosen: among all lines, among those with each verdict, or by label."""
+
+
+class Judging(NamedTuple):
+    """How verdicts are judged by labels.
+
+    Attributes:
+        bar: the share of good replies passed, and of bad replies caught, that a judge must reach.
+        cost: how many good replies failed are as bad as one bad reply passed.
+        cutoff: the lowest score that passes, for scorers that give numbers; "best" chooses it on other lines.
+        chosen: how the labelled lines were chosen.
+        by: keys of the lines, for the shares by value.
+    """
+
+    bar: float = 0.8
+    cost: float = 1.0
+    cutoff: float | Literal["best"] | None = None
+    chosen: Chosen = "chance"
+    by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +57,7 @@ class ScoredSet:
         of_all: [M] scores by scorer of `rated.population`: all lines, with a rating or not; empty of a pool.
         unscored: by scorer that leaves lines unscored, the most frequent reason.
         shares: by scorer with a domain, how many of its scored replies are out of it.
+        judging: how verdicts are judged by labels.
     """
 
     rated: RatedSet
@@ -50,6 +71,7 @@ class ScoredSet:
     of_all: Mapping[str, FloatArray] = field(default_factory=dict)
     unscored: Mapping[str, str] = field(default_factory=dict)
     shares: Mapping[str, DomainShare] = field(default_factory=dict)
+    judging: Judging = field(default_factory=Judging)
     _draws: dict[Any, dict[str, FloatArray]] = field(default_factory=dict, init=False, repr=False)
     _reliability: dict[tuple[bytes, bool], Reliability] = field(default_factory=dict, init=False, repr=False)
 

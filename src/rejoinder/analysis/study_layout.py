@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from rejoinder.analysis.analyses import TableOf
 from rejoinder.analysis.ceiling import CEILING, SAME_OTHERS, WORTH
 from rejoinder.analysis.contrasts import contrasts_table
+from rejoinder.analysis.labels import judges_of
 from rejoinder.analysis.leave_one_out import LEFT_OUT, left_out_section
 from rejoinder.analysis.pooled import among_scorers, over_sets_table, scorers_chart, sets_of, sets_table
 from rejoinder.analysis.scored import RATERS, Analysis, ScoredSet
@@ -244,4 +245,5 @@ def notes(study: Measured) -> tuple[str, ...]:
         about = study.about.scorers[name]
         unscored.setdefault((about["unscored"], about["unscored_reason"]), []).append(name)
     facts = {"missing": [] if study.pool else missing_values(rows), "unscored": unscored}
+    facts["judged"] = judges_of(study.whole)
     return sentences("analysis", "study_notes", counts=study.about.counts, options=study.about.options, **facts)
