@@ -77,8 +77,8 @@ def _over_systems(scored: ScoredSet, scorer: str, rows: IntArray) -> list[Estima
         result = replace(result, reason=_FEW_SYSTEMS.get(size, result.reason))
         draws = columns(name, *resampled) if size >= FEWEST_SYSTEMS else np.array([result.value])
         estimate = _correlation(scored, scorer, rows, result, draws, statistic=name, **about)
-        few = result.known and size < FEWEST_SYSTEMS
-        estimates.append(replace(estimate, reason=f"no interval: {size} systems, ten are needed") if few else estimate)
+        few = f"no interval: {size} systems, ten are needed" if result.known and size < FEWEST_SYSTEMS else ""
+        estimates.append(replace(estimate, contexts=contexts, reason=few or estimate.reason))
     return estimates
 
 

@@ -93,8 +93,11 @@ def ceiling_within_systems(estimates: list[Estimate], scored: ScoredSet) -> list
         spread = (squares - total**2 / n) / (n - 1)
         share = 1 - (1 - result.mean) * spread * (n - len(np.unique(groups))) / inside
     draws = np.sqrt(np.maximum(share, 0.0))
-    method = "root of 1 less the variance of errors over that within systems"
-    return [*estimates, scored.estimate(draws, RATERS, rows, method, statistic=f"{_CEILING} within systems")]
+    method, statistic = "root of 1 less the variance of errors over that within systems", f"{_CEILING} within systems"
+    ceiling = scored.estimate(draws, RATERS, rows, method, statistic=statistic)
+    if ceiling.low <= 0:
+        ceiling = scored.row(RATERS, rows, statistic, reason="raters do not agree significantly within systems")
+    return [*estimates, ceiling]
 
 
 def systems_of_scorers_table(estimates: list[Estimate]) -> Table | None:
