@@ -12,8 +12,17 @@ import pytest
 
 from conftest import GOLDEN
 from rejoinder.analysis.aggregation import AGGREGATIONS, aggregate
-from rejoinder.analysis.agreement_of_raters import agreement
-from rejoinder.analysis.raters import CHECK, NO_RATER, Attention, Raters, attention_of, left_out, unified_names
+from rejoinder.analysis.agreement_of_raters import agreement, suspects
+from rejoinder.analysis.raters import (
+    CHECK,
+    NO_RATER,
+    Attention,
+    Raters,
+    attention_of,
+    below_kappa,
+    missed_checks,
+    unified_names,
+)
 from rejoinder.data.rated import rated_sets, ratings_of
 from rejoinder.errors import DataError, UsageError
 from rejoinder.estimates import Estimate, one, pick
@@ -148,7 +157,7 @@ def test_a_median_over_pairs_is_that_of_the_golden_panel() -> None:
         median = of_all(estimates, name)
         assert median.value == pytest.approx(golden[key]["median_over_all_pairs"], abs=1e-12)
         assert median.low < median.value < median.high, "the interval is moved to the median of the data"
-        out = left_out(raters, {}, 0.2, key)  # type: ignore[arg-type]
+        out = below_kappa(raters, 0.2, key)  # type: ignore[arg-type]
         kept = [who for who in range(table.shape[1]) if f"r{who}" not in out]
         assert kept == golden[key]["kept_at_threshold_0.2_on_mean"]
 
@@ -177,14 +186,14 @@ def test_ratings_that_are_not_categories_have_no_kappa() -> None:
 
 
 def test_the_rule_leaves_out_a_rater_who_answers_at_random() -> None:
-    out = left_out(panel((0.5, 0.5, 0.5, 9)), {}, 0.2)
+    out = below_kappa(panel((0.5, 0.5, 0.5, 9)), 0.2)
     assert list(out) == ["dora"] and "below 0.2" in out["dora"]
-    assert left_out(panel((0.5, 0.5, 0.5, 9)), {}) == {}
+    assert below_kappa(panel((0.5, 0.5, 0.5, 9)), None) == {}
 
 
 def test_kappa_leaves_out_only_raters_of_ten_pairs_and_two_others() -> None:
-    assert left_out(panel((9, 9, 9), lines=4), {}, 0.2) == {} == left_out(panel((9, 9)), {}, 0.2)
-    assert len(left_out(panel((9, 9, 9)), {}, 0.2)) == 3
+    assert below_kappa(panel((9, 9, 9), lines=4), 0.2) == {} == below_kappa(panel((9, 9)), 0.2)
+    assert len(below_kappa(panel((9, 9, 9)), 0.2)) == 3
 
 
 def test_one_missed_check_is_enough() -> None:
@@ -194,13 +203,50 @@ def test_one_missed_check_is_enough() -> None:
     ]
     attention = attention_of(checks, "overall")
     assert attention == {"ann": Attention(0, 2), "bob": Attention(1, 2)}
-    assert left_out(panel((0, 0)), attention) == {"bob": "missed 1 of 2 attention checks"}
+    assert missed_checks(panel((0, 0)), attention) == {"bob": "missed 1 of 2 attention checks"}
 
 
 @pytest.mark.parametrize("check", ["yes", [2, 1], [1, 2, 3], None, True])
 def test_a_check_that_states_no_rating_is_refused(check: object) -> None:
     with pytest.raises(DataError, match='field "check"'):
         attention_of([line(0, [("ann", 1)], extra={CHECK: check})], "overall")
+
+
+# suspects
+
+
+def test_a_rater_who_answers_at_random_is_a_suspect() -> None:
+    rows = suspects(panel((0.5, 0.5, 0.5, 9)), SAMPLING)
+    assert [(row.rater, row.n, str(row.verdict)) for row in rows] == [
+        ("ann", 60, "inconclusive"),
+        ("bob", 60, "inconclusive"),
+        ("cleo", 60, "inconclusive"),
+        ("dora", 60, "above"),
+    ]
+    assert rows[3].p == pytest.approx(1 / 2001) and rows[3].p_adjusted == pytest.approx(4 / 2001)
+    assert rows == suspects(panel((0.5, 0.5, 0.5, 9)), SAMPLING) and rows[3].reason == ""
+
+
+def test_a_distance_by_hand() -> None:
+    """Ann is 3 from the mean of bob and cleo on each of ten lines; these are 1.5 from the mean of the other two."""
+    rows = suspects(raters_of([line(n, [("ann", 5), ("bob", 2), ("cleo", 2)]) for n in range(10)]), SAMPLING)
+    assert [row.value for row in rows] == pytest.approx([9, 2.25, 2.25])
+    assert rows[0].p == pytest.approx(1 / 2001, abs=2 / 2001) and rows[1].p == 1, "by chance 3 ** -10"
+
+
+@pytest.mark.parametrize("noise", [(0.5, 9), (0.5, 0.5, 9)])
+def test_suspects_need_ten_lines_of_three_ratings(noise: tuple[float, ...]) -> None:
+    assert suspects(panel(noise, lines=9), SAMPLING) == []
+    assert bool(suspects(panel(noise, lines=10), SAMPLING)) == (len(noise) == 3)
+    unnamed = raters_of([line(n, [(None, 1), (None, 2), (None, n % 5)]) for n in range(20)])
+    assert suspects(unnamed, SAMPLING) == []
+
+
+def test_distances_do_not_depend_on_the_scale() -> None:
+    raters = panel((0.5, 0.8, 1.2))
+    rows, larger = suspects(raters, SAMPLING), suspects(replace(raters, ratings=raters.ratings * 1e150), SAMPLING)
+    assert [row.p for row in rows] == [row.p for row in larger]
+    assert max(row.value for row in larger) > 1e299
 
 
 # one rating a line

@@ -84,7 +84,7 @@ def test_a_rater_who_read_the_scale_upside_down_is_named(aggregation: Any) -> No
     ]
     results = rejoinder.ratings(lines, aggregation=aggregation, min_kappa=0.2, resamples=100)
     assert len(left_out(results)) == 3 and results.about.data[0]["rated"] == 0
-    assert "every rater is left out" in results.answer[0] and "--min-kappa" in results.answer[1]
+    assert results.answer[0].startswith("3 raters show") and "3 raters with a kappa below 0.2" in results.answer[2]
     assert any(sentence.startswith("cleo (Spearman -0.") for sentence in results.answer)
     assert not any("upside down" in sentence for sentence in rejoinder.ratings(rated(), resamples=100).answer)
 
@@ -121,8 +121,9 @@ def test_a_rater_who_disagrees_is_left_out_if_asked_and_nothing_is_deleted() -> 
     lines = rated()
     results = rejoinder.ratings(lines, min_kappa=0.2, resamples=100)
     assert list(left_out(results)) == ["dora"]
-    counting, everyone = (results.one(statistic="alpha interval", group=group) for group in ("", "all"))
-    assert counting.value > everyone.value + 0.2
+    headline, others = (results.one(statistic="alpha interval", group=group) for group in ("", "left"))
+    assert others.value > headline.value + 0.2
+    assert headline == rejoinder.ratings(lines, resamples=100).one(statistic="alpha interval", group="")
     assert results.one(statistic="raters left out", group="").value == 1
     for line, made in zip(lines, lines_of(results), strict=True):
         assert [rating.rater for rating in made.ratings] == ["ann", "bob", "cleo"]
@@ -139,6 +140,9 @@ def test_a_rater_who_disagrees_is_left_out_if_asked_and_nothing_is_deleted() -> 
 def test_nobody_is_left_out_for_disagreeing_by_default() -> None:
     results = rejoinder.ratings(rated(), resamples=100)
     assert left_out(results) == {} and not results.pick(by="raters")
+    assert [row.rater for row in results.pick(statistic="distance to the others", verdict="above")] == ["dora"]
+    assert any("disagrees with the others more than chance explains (dora; " in line for line in results.answer)
+    assert all(len(line.ratings) == 4 for line in lines_of(results))
 
 
 def test_a_rule_by_kappa_shows_its_effect_by_chance_alone() -> None:
@@ -152,11 +156,11 @@ def test_a_rule_by_kappa_shows_its_effect_by_chance_alone() -> None:
         lines.append(Example((f"about {number}",), "x", id=str(number), ratings=given))
     results = rejoinder.ratings(lines, min_kappa=0.2, resamples=0)
     chance = results.one(statistic="raters left out", group="by chance")
-    alpha = {group: results.one(statistic="alpha interval", group=group).value for group in ("", "all", "by chance")}
+    alpha = {group: results.one(statistic="alpha interval", group=group).value for group in ("", "left", "by chance")}
     assert 8 <= len(left_out(results)) <= 25
     assert chance.value == pytest.approx(len(left_out(results)), abs=6)
-    assert alpha["by chance"] == pytest.approx(alpha[""], abs=0.1) and alpha["by chance"] > alpha["all"] + 0.05
-    assert any("By chance alone" in sentence for sentence in results.answer)
+    assert alpha["by chance"] == pytest.approx(alpha["left"], abs=0.1) and alpha["by chance"] > alpha[""] + 0.05
+    assert any(sentence.startswith("By chance alone this rule leaves out about ") for sentence in results.answer)
 
 
 def test_other_commands_read_the_written_lines(tmp_path: Path) -> None:
@@ -181,6 +185,9 @@ def test_checks_and_lines_without_ratings_are_counted_and_not_analysed() -> None
     results = rejoinder.ratings([*rated(), check, bare], resamples=100)
     assert results.about.counts == {"examples": 61, "checks": 1, "unrated": 1}
     assert left_out(results) == {"bob": "missed 1 of 1 attention check"}
+    assert (
+        results.one(statistic="alpha interval", group="all").known and results.about.data[0]["passing"]["raters"] == 3
+    )
     assert lines_of(results)[-1].quality == {"overall": 3} and len(lines_of(results)) == 61
 
 
@@ -292,7 +299,7 @@ def test_the_command_gives_what_the_function_gives(run: Run, file: Path) -> None
 def test_the_terminal_shows_answer_and_tables(run: Run, file: Path) -> None:
     done = run("ratings", file, "--resamples", 100, "--aggregate", "mace", "--min-kappa", 0.2)
     assert done.code == 0, done.err
-    assert "almost perfect agreement beyond chance" in done.out and "left out by rule (dora)" in done.out
+    assert "moderate agreement beyond chance" in done.out and "1 rater with a kappa below 0.2" in done.out
     assert "competence" in done.out and "Left out" in done.out and "Systems" in done.out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 import rejoinder
 from conftest import GOLDEN, Run
 from rejoinder.analysis.raters import Raters
-from rejoinder.analysis.stand_in import MEAN_RATING, calibrated, stand_in
+from rejoinder.analysis.stand_in import MEAN_RATING, calibrated, stand_in, stand_ins
 from rejoinder.data.rated import rated_sets, ratings_of
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate, one, pick
@@ -63,14 +64,15 @@ def test_the_numbers_are_those_of_the_authors_program(name: str) -> None:
     raters = raters_of(lines(golden()["ratings"]))
     scores = np.array(case["scores"])[raters.rated.places]
     rows = stand_in(raters, scores, "scorer", SAMPLING, epsilon=case["epsilon"])
-    assert rows[0].value == pytest.approx(case["winning_rate"], abs=1e-12)
-    assert one(rows, statistic="advantage", rater="").value == pytest.approx(case["advantage"], abs=1e-12)
+    beaten = one(rows, statistic="raters beaten")
+    assert beaten.value == pytest.approx(case["winning_rate"], abs=1e-12)
+    assert rows[0].statistic == "advantage" and rows[0].value == pytest.approx(case["advantage"], abs=1e-12)
     each = advantages(rows)
     assert [row.rater for row in each] == case["raters"]
     assert [row.p for row in each] == pytest.approx(case["p"], rel=1e-6)
     assert [row.value for row in each] == pytest.approx(case["advantages"], abs=1e-12)
     assert [row.rater for row in each if row.verdict == "above"] == sorted(case["beaten"])
-    assert rows[0].unscored == 1, "the fifth rater has 20 ratings"
+    assert beaten.unscored == 1, "the fifth rater has 20 ratings"
 
 
 def test_two_raters_by_hand() -> None:
@@ -85,18 +87,50 @@ def test_two_raters_by_hand() -> None:
     assert [row.value for row in pick(rows, statistic="advantage of the rater")] == [0, 1]
     strict = stand_in(raters, np.full(30, 3.0), "scorer", SAMPLING, epsilon=0)
     assert [row.verdict for row in advantages(strict)] == ["above", "inconclusive"]
-    assert (strict[0].value, strict[0].verdict) == (0.5, "above")
+    beaten = one(strict, statistic="raters beaten")
+    assert (beaten.value, beaten.verdict) == (0.5, "above")
+    assert (rows[0].verdict, "ask three raters" in rows[0].reason) == ("undefined", True)
 
 
-def test_a_scorer_that_knows_passes_and_one_that_guesses_does_not() -> None:
+def test_a_scorer_that_knows_can_replace_a_rater_and_one_that_guesses_cannot() -> None:
     raters, truth = panel((0.6, 0.6, 0.6))
-    guesses = np.random.default_rng(1).random(80)
-    knowing, guessing = (
-        stand_in(raters, calibrated(raters, scores, SAMPLING), "scorer", SAMPLING) for scores in (truth, guesses)
-    )
-    assert (knowing[0].value, knowing[0].verdict) == (1, "above")
-    assert (guessing[0].value, guessing[0].verdict) == (0, "inconclusive")
-    assert knowing[1].low < knowing[1].value < knowing[1].high
+    rows = stand_ins(raters, {"knows": truth, "guesses": np.random.default_rng(1).random(80)}, SAMPLING)
+    beaten = {row.scorer: (row.value, row.verdict) for row in pick(rows, statistic="raters beaten")}
+    assert beaten == {"knows": (1, "above"), "guesses": (0, "inconclusive"), MEAN_RATING: (0, "inconclusive")}
+    lead = {row.scorer: row for row in pick(rows, statistic="advantage", rater="", versus="")}
+    assert [str(row.verdict) for row in lead.values()] == ["above", "inconclusive", "undefined"]
+    difference = one(rows, scorer="knows", versus=MEAN_RATING)
+    assert difference.value == pytest.approx(lead["knows"].value - lead[MEAN_RATING].value)
+    assert 0 < difference.low < difference.value < difference.high and difference.p < difference.p_adjusted < 0.05
+
+
+def test_a_scorer_that_passes_as_a_constant_does_is_inconclusive() -> None:
+    """Of raters who guess, any value in the middle is nearer to the others."""
+    raters, _ = panel((3, 3, 3), 100)
+    rows = stand_ins(raters, {"constant": np.ones(100), "noise": np.random.default_rng(1).random(100)}, SAMPLING)
+    for name in ("constant", "noise", MEAN_RATING):
+        assert one(rows, scorer=name, statistic="raters beaten").verdict == "above"
+        assert one(rows, scorer=name, statistic="advantage", rater="", versus="").verdict != "above"
+    difference = one(rows, scorer="constant", versus=MEAN_RATING)
+    assert (difference.value, difference.low, difference.high, difference.p) == (0, 0, 0, 1)
+
+
+def test_the_lines_of_one_context_count_once() -> None:
+    """With each line ten times in its context, the test of a rater is as with each line once."""
+    rng = np.random.default_rng(0)
+    table, scores = rng.integers(1, 6, (40, 3)).astype(float), rng.integers(1, 6, 40).astype(float)
+    repeated = [replace(line, id=f"{line.id}-{copy}") for line in lines(table.tolist()) for copy in range(10)]
+    once, often = raters_of(lines(table.tolist())), raters_of(repeated)
+    rows = stand_in(once, scores, "scorer", SAMPLING), stand_in(often, np.repeat(scores, 10), "scorer", SAMPLING)
+    for of_once, of_often in zip(*map(advantages, rows), strict=True):
+        assert (of_often.n, of_often.contexts, of_once.n) == (400, 40, 40)
+        assert of_often.p == pytest.approx(of_once.p)
+
+
+def test_one_context_shows_nothing() -> None:
+    same = [replace(line, context=("hello",)) for line in lines([[1.0, 3.0, 3.0]] * 40)]
+    rows = stand_in(raters_of(same), np.full(40, 3.0), "scorer", SAMPLING)
+    assert {row.verdict for row in advantages(rows)} == {"inconclusive"}
 
 
 def test_the_scale_of_scores_does_not_matter_and_a_constant_gives_the_mean() -> None:
@@ -146,7 +180,8 @@ def test_ratings_test_every_scorer_and_the_mean_rating(run: Run, tmp_path: Path)
     results = rejoinder.ratings(examples, ["length"], resamples=100)
     beaten = {row.scorer: (row.value, row.verdict) for row in results.pick(statistic="raters beaten")}
     assert beaten == {"length": (1.0, "above"), MEAN_RATING: (0.0, "inconclusive")}
-    assert any("length passes" in sentence and "can replace a rater" in sentence for sentence in results.answer)
+    assert results.one(statistic="advantage", scorer="length", rater="", versus="").verdict == "above"
+    assert any(sentence.startswith("So length can replace a rater") for sentence in results.answer)
     done = run("ratings", tmp_path / "rated.jsonl", "-s", "length", "--resamples", 100, "-o", tmp_path / "a.html")
     assert done.code == 0 and "passes" in done.out, done.err
     assert "Scorers against each rater" in (tmp_path / "a.html").read_text()
@@ -160,6 +195,7 @@ def test_a_scorer_out_of_its_domain_has_no_verdict() -> None:
         for number, line in enumerate(lines(table))
     ]  # fmt: skip
     results = rejoinder.ratings(german, ["rejoinder"], resamples=100)
-    assert results.one(statistic="raters beaten", scorer="rejoinder").verdict == "out of domain"
+    decided = [row for row in results.pick(scorer="rejoinder") if row.verdict != "undefined"]
+    assert {row.verdict for row in decided} == {"out of domain"} and len(decided) == 6
     assert "cannot judge these replies" in results.warnings[0]
     assert not any("passes" in sentence for sentence in results.answer)

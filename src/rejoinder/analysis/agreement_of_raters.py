@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.analysis.raters import FEWEST_SHARED, MOST_VALUES, Raters, RatingPairs, left_out
+from rejoinder.analysis.raters import FEWEST_SHARED, MOST_VALUES, Raters, RatingPairs, below_kappa
 from rejoinder.analysis.scored import RATERS
-from rejoinder.estimates import LEVEL, NAN, Estimate, estimate_of, pick
+from rejoinder.estimates import LEVEL, NAN, Estimate, Verdict, adjusted, estimate_of, pick
 from rejoinder.report.written import pluralize
 from rejoinder.stats import agreement as stats
 from rejoinder.stats.correlation import resampled
+from rejoinder.stats.rater_models import distances
 from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, Sampling, percentile_interval, renumbered
 
 KAPPAS: Mapping[stats.Weighting, str] = {
@@ -28,6 +29,9 @@ KAPPAS: Mapping[stats.Weighting, str] = {
     "unweighted": "kappa",
 }
 SHUFFLES = 20
+DISTANCE = "distance to the others"
+FALSE_SUSPECTS = 0.1
+"""The share of honest raters among the suspects that is accepted: the false discovery rate."""
 _FEWER = 200  # resamples of statistics that are computed for one resample at a time
 _SPLITS = 100  # random halves
 _UNDEFINED = np.full(1, NAN)
@@ -191,6 +195,27 @@ def _halves(measure: _Measure) -> list[Estimate]:
     ]
 
 
+def suspects(raters: Raters, sampling: Sampling) -> list[Estimate]:
+    """Return the distance of each named rater to the others; a verdict "above" makes the rater a suspect.
+
+    A suspect disagrees with the others of the same lines more than chance explains: careless, or strict, or right where
+    the others are wrong. So no suspect is left out. Raters with fewer than ten lines of three ratings have none.
+    """
+    if not raters.named:
+        return []
+    rng = sampling.generator(raters.rated.name, "suspects")
+    tested = distances(raters.ratings, raters.raters, rng, least=FEWEST_SHARED)
+    labels: dict[str, Any] = {"dataset": raters.rated.name, "scorer": RATERS, "statistic": DISTANCE}
+    labels |= {"seed": sampling.seed, "method": "permutation test inside lines; Benjamini and Hochberg"}
+    columns = [column.tolist() for column in tested]
+    columns.append(adjusted(columns[-1], "benjamini-hochberg"))
+    return [
+        Estimate(**labels, rater=raters.names[rater], n=n, value=value, p=p, p_adjusted=p_adjusted,
+                 verdict=Verdict.ABOVE if p_adjusted <= FALSE_SUSPECTS else Verdict.INCONCLUSIVE)
+        for rater, n, value, p, p_adjusted in zip(*columns, strict=True)
+    ]  # fmt: skip
+
+
 def by_chance(
     raters: Raters, least: float, weighting: stats.Weighting, rng: np.random.Generator
 ) -> tuple[float, float]:
@@ -199,7 +224,7 @@ def by_chance(
     Both are means over shuffles of the ratings of each line among its raters.
     """
     mixed = [raters.shuffled(rng) for _ in range(SHUFFLES)]
-    names = [left_out(part, {}, least, weighting) for part in mixed]
+    names = [below_kappa(part, least, weighting) for part in mixed]
     kept = [part.without(out).ratings for part, out in zip(mixed, names, strict=True)]
     values = [stats.krippendorff_alpha(part).value for part in kept if len(raters.values) <= MOST_VALUES]
     known = [value for value in values if not np.isnan(value)]

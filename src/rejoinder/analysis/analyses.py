@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 
 from rejoinder.analysis.baselines import each_scorer
-from rejoinder.analysis.ceiling import raters, raters_table, shares_of_ceiling
+from rejoinder.analysis.ceiling import SAME_OTHERS, SHARE, WORTH, compared_with_raters, raters, raters_table
 from rejoinder.analysis.contrasts import contrasts, contrasts_table
 from rejoinder.analysis.disagreements import mistakes
-from rejoinder.analysis.labels import labels, labels_table
+from rejoinder.analysis.labellers import labellers
+from rejoinder.analysis.labels import labels, labels_table, without_chance
 from rejoinder.analysis.length import length, length_table
+from rejoinder.analysis.pass_rate import pass_rates
 from rejoinder.analysis.scored import RATERS, Analysis, Derived, ScoredSet
+from rejoinder.analysis.slices import slices
 from rejoinder.analysis.standings import SAME_LINES, best_first, standing
 from rejoinder.analysis.systems import systems, systems_table
 from rejoinder.analysis.verdicts import agreement_word, verdicts
@@ -186,7 +189,9 @@ def scorers_table(estimates: list[Estimate]) -> Table | None:
             column("n", "pearson", lines_scored, spare=True),
             Column("same lines", same, spare=True),
             column("by chance", "pearson by chance", lambda row: f"±{row.high:.2f}"),
-            column("share of the ceiling", "share of the ceiling", partial(interval, share=True)),
+            column(SHARE, SHARE, partial(interval, share=True)),
+            column(f"{WORTH} [low, high]", WORTH, partial(interval, digits=1)),
+            column("against the other raters", SAME_OTHERS, spare=True),
             column("Spearman [low, high]", "spearman"),
             Column("without copies", copies, spare=True),
             column("pairs", "pair accuracy", spare=True),
@@ -217,16 +222,20 @@ ANALYSES: tuple[tuple[Analysis, TableOf | None], ...] = (
     (pairs_of_lines, None),
     (out_of_domain, None),
     (raters, raters_table),
+    (compared_with_raters, None),
     (system_mean, None),
     (standing, None),
     (contrasts, contrasts_table),
     (systems, systems_table),
     (length, length_table),
     (labels, labels_table),
+    (labellers, None),
+    (pass_rates, None),
+    (slices, None),
     (mistakes, None),
 )
 """The analyses of a data set, each with its table. To add one, write a function and its table, and one line here."""
-DERIVED: tuple[Derived, ...] = (verdicts, shares_of_ceiling, ceiling_within_systems)
+DERIVED: tuple[Derived, ...] = (verdicts, ceiling_within_systems, without_chance)
 
 
 def analyse(scored: ScoredSet, analyses: Iterable[tuple[Analysis, TableOf | None]] = ANALYSES) -> list[Estimate]:

@@ -30,7 +30,7 @@ from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray, Resamples
 CHECK = "check"
 """The key of a line whose rating is known: the rating of an attentive rater, or its lowest and highest value."""
 FEWEST_SHARED = 10
-"""Lines that two raters share before their agreement is computed, and pairs of ratings that a rule needs."""
+"""Lines that two raters share before their agreement is computed, and pairs or lines that a rule needs."""
 MOST_VALUES = 101
 """Different ratings; if there are more, they are not categories."""
 NO_RATER = -1
@@ -220,25 +220,33 @@ def rated_replies(lines: Sequence[Example | Pair], path: str | Path) -> list[Exa
     return replies
 
 
-def left_out(
-    raters: Raters, attention: Mapping[str, Attention], least: float | None = None, weighting: Weighting = "quadratic"
-) -> dict[str, str]:
-    """Return the raters that do not count, each with the reason: who missed a check, or has a kappa below `least`.
+def missed_checks(raters: Raters, attention: Mapping[str, Attention]) -> dict[str, str]:
+    """Return the raters who missed an attention check, each with the reason why they do not count.
 
-    The rule by kappa leaves out honest raters wherever people disagree, so it is off by default (None). It spares
-    raters with fewer than ten pairs of ratings, and those who share lines with one other rater only: either may err.
+    Source: Lowe et al. (2017), appendix.
+    """
+    missed = {name: known for name, known in attention.items() if known.missed and raters.named}
+    return {
+        name: f"missed {missed[name].missed} of {pluralize(missed[name].checks, 'attention check')}"
+        for name in raters.names
+        if name in missed
+    }
 
-    Source: Lowe et al. (2017), appendix (checks, and kappa under .2); Liu et al. (2016), section 5.1 (kappa).
+
+def below_kappa(raters: Raters, least: float | None, weighting: Weighting = "quadratic") -> dict[str, str]:
+    """Return the raters whose kappa with all others is below `least`, each with the reason; none without `least`.
+
+    The rule leaves out honest raters wherever people disagree, so it is off by default. It spares raters with fewer
+    than ten pairs of ratings, and those who share lines with one other rater only: either may err.
+
+    Source: Lowe et al. (2017), appendix (kappa under .2); Liu et al. (2016), section 5.1.
     """
     reasons, pairs = {}, raters.pairs.both_ways
-    if least is not None and len(pairs.lines) and len(raters.values) <= MOST_VALUES:
+    if least is not None and raters.named and len(pairs.lines) and len(raters.values) <= MOST_VALUES:
         numbers, groups, counts = np.unique(pairs.first, return_inverse=True, return_counts=True)
         once = Resamples.once(np.zeros(len(groups), dtype=np.int64))
         values = kappas(pairs.values, pairs.others, groups, once, weighting)[:, 0]
         for number_, value in zip(numbers[counts >= FEWEST_SHARED], values[counts >= FEWEST_SHARED], strict=True):
             if value < least and len(np.unique(pairs.second[pairs.first == number_])) > 1:
                 reasons[raters.names[number_]] = f"kappa {number(value)} with the others, below {least:g}"
-    for name, (missed, checks, _) in attention.items():
-        if missed:
-            reasons[name] = f"missed {missed} of {pluralize(checks, 'attention check')}"
-    return {name: reasons[name] for name in raters.names if name in reasons and raters.named}
+    return reasons

@@ -10,14 +10,30 @@ from typing import Any
 import numpy as np
 
 from rejoinder.analysis.aggregation import Aggregated, Aggregation, aggregate
-from rejoinder.analysis.agreement_of_raters import SHUFFLES, agreement, by_chance, upside_down
+from rejoinder.analysis.agreement_of_raters import (
+    FALSE_SUSPECTS,
+    SHUFFLES,
+    agreement,
+    by_chance,
+    suspects,
+    upside_down,
+)
 from rejoinder.analysis.baselines import most_frequent, scorer_facts
 from rejoinder.analysis.labelling import left_out_said
-from rejoinder.analysis.raters import CHECK, Attention, Raters, attention_of, left_out, project_ratings, unified_names
+from rejoinder.analysis.raters import (
+    CHECK,
+    Attention,
+    Raters,
+    attention_of,
+    below_kappa,
+    missed_checks,
+    project_ratings,
+    unified_names,
+)
 from rejoinder.analysis.ratings_layout import layout
 from rejoinder.analysis.sample import joined, rated_lines
 from rejoinder.analysis.scored import RATERS
-from rejoinder.analysis.stand_in import EPSILON, MEAN_RATING, calibrated, stand_in
+from rejoinder.analysis.stand_in import EPSILON, MEAN_RATING, stand_ins
 from rejoinder.data.examples import to_record
 from rejoinder.data.formats.annotation import is_project
 from rejoinder.data.rated import NO_SYSTEM, RatedSet, labelled, rated_sets
@@ -26,7 +42,7 @@ from rejoinder.data.read import examples_of
 from rejoinder.data.shared_ids import refuse_again
 from rejoinder.data.values import is_number
 from rejoinder.errors import DataError, UsageError
-from rejoinder.estimates import Estimate, Verdict, estimate_of
+from rejoinder.estimates import Estimate, estimate_of
 from rejoinder.example import OVERALL, Example, Given
 from rejoinder.report.layout import Case
 from rejoinder.report.results import About, Results
@@ -43,7 +59,6 @@ ASIDE = "set_aside"
 """The key under which a line keeps the ratings that do not count, each with the reason."""
 _FEW_VALUES = 11  # of which shares are shown
 _QUOTED = 5  # lines
-_DECIDED = (Verdict.ABOVE, Verdict.INCONCLUSIVE)
 
 
 def ratings(
@@ -65,9 +80,9 @@ def ratings(
 ) -> Results:
     """Return how much the raters of each data set agree, and the lines with one rating each, as `layout.lines`.
 
-    Raters who miss an attention check (a line with the key `check`, whose rating is known) do not count, nor do those
-    whose kappa with the others is below `min_kappa`: they are listed, and their ratings are set aside. Raters without
-    names are never left out.
+    Raters who miss an attention check (a line with the key `check`, whose rating is known) do not count. Those whose
+    kappa with the others is below `min_kappa` have no part in the ratings of the lines, but agreement is that of all
+    who pass the checks. Both are listed, and their ratings are set aside. Raters without names are never left out.
 
     Args:
         examples: N examples in any form that `examples_of` takes, some with single ratings; or the folder of a rating
@@ -141,20 +156,22 @@ def _results(
     sampling = Sampling(options["resamples"], options["seed"])
     estimates, data, cases, warnings = list[Estimate](), list[dict[str, Any]](), list[Case](), list[str]()
     for rated in sets:
-        raters = Raters.of(rated)
-        out = left_out(raters, attention, options["min_kappa"], options["kappa"])
-        counting, rng = raters.without(out), sampling.generator(rated.name, "models of raters")
+        raters, rng = Raters.of(rated), sampling.generator(rated.name, "models of raters")
+        missed = missed_checks(raters, attention)
+        passing = raters.without(missed)
+        low = below_kappa(passing, options["min_kappa"], options["kappa"])
+        counting = passing.without(low)
         made = aggregate(counting, options["aggregation"], rng=rng, share=options["share"])
-        data.append(_facts(raters, counting, made, out))
-        estimates += _agreement(raters, counting, out, options, sampling)
+        data.append(_facts(raters, passing, counting, made, {"attention check": missed, "kappa": low}))
+        estimates += [*_agreement(raters, passing, counting, options, sampling), *suspects(passing, sampling)]
         estimates += [*_of_raters(raters, made, attention), *_systems(counting, made, data[-1]["values"], sampling)]
-        tests, outside = _replaced(counting, sampling, options["epsilon"], scored)
+        tests, outside = _replaced(passing, sampling, options["epsilon"], scored)
         estimates, warnings = [*estimates, *tests], [*warnings, *outside]
         cases += _disagreements(counting, made)
-        lines = _with_ratings(lines, rated, made.values, out)
+        lines = _with_ratings(lines, rated, made.values, missed | low)
     about = replace(about, data=data)
     facts = {"estimates": estimates, "about": about, "upside_down": upside_down(estimates), **names}
-    facts |= {"mean_rating": MEAN_RATING, "shuffles": SHUFFLES}
+    facts |= {"mean_rating": MEAN_RATING, "shuffles": SHUFFLES, "false_suspects": FALSE_SUSPECTS}
     more, notes = (sentences("analysis", "ratings_notes", part=part, **facts) for part in ("warnings", "notes"))
     return Results(
         command="ratings",
@@ -183,23 +200,31 @@ def _read(
 
 
 def _agreement(
-    raters: Raters, counting: Raters, out: Collection[str], options: Mapping[str, Any], sampling: Sampling
+    raters: Raters, passing: Raters, counting: Raters, options: Mapping[str, Any], sampling: Sampling
 ) -> list[Estimate]:
-    """Return the agreement of the raters who count, next to that of all raters and to the effect of the rule."""
+    """Return the agreement of the raters who pass the attention checks, and the effect of leaving raters out.
+
+    Rows with a group are those of all raters, and of those left by `min_kappa`; rows with a rater are of all raters.
+    """
+
+    def together(part: Raters, **labels: Any) -> list[Estimate]:
+        return [replace(row, **labels) for row in agreement(part, sampling) if not row.rater]
+
     rows = agreement(raters, sampling)
-    if out:
+    if passing.sizes != raters.sizes:
         of_all = [replace(row, by="raters", group="all") for row in rows if not row.rater]
-        of_each = [row for row in rows if row.rater]
-        rows = [*(row for row in agreement(counting, sampling) if not row.rater), *of_all, *of_each]
+        rows = [*together(passing), *of_all, *(row for row in rows if row.rater)]
+    if counting.sizes != passing.sizes:
+        rows += together(counting, by="raters", group="left")
     if not raters.named:
         return rows
     labels: dict[str, Any] = {"dataset": raters.rated.name, "scorer": RATERS, "statistic": "raters left out"}
-    rows.append(Estimate(**labels, n=len(raters.names), value=len(out)))
+    rows.append(Estimate(**labels, n=len(raters.names), value=raters.sizes["raters"] - counting.sizes["raters"]))
     if options["min_kappa"] is not None:
         rng = sampling.generator(raters.rated.name, "raters by chance")
-        number, alpha = by_chance(raters, options["min_kappa"], options["kappa"], rng)
+        number, alpha = by_chance(passing, options["min_kappa"], options["kappa"], rng)
         labels |= {"by": "raters", "group": "by chance", "method": f"mean over {SHUFFLES} shuffles"}
-        rows.append(Estimate(**labels, n=len(raters.names), value=number))
+        rows.append(Estimate(**labels, n=passing.sizes["raters"], value=number))
         rows.append(Estimate(**labels | {"statistic": "alpha interval"}, n=len(raters.rated), value=alpha))
     return rows
 
@@ -219,13 +244,16 @@ def _of_raters(raters: Raters, made: Aggregated, attention: Mapping[str, Attenti
     return rows
 
 
-def _facts(raters: Raters, counting: Raters, made: Aggregated, out: Mapping[str, str]) -> dict[str, Any]:
+def _facts(
+    raters: Raters, passing: Raters, counting: Raters, made: Aggregated, out: Mapping[str, Mapping[str, str]]
+) -> dict[str, Any]:
     """Return the facts about a data set."""
     rated, counts = raters.rated, dict(zip(raters.names, raters.counts.tolist(), strict=True))
     return {
         "dataset": rated.name,
         "title": rated.title,
         **raters.sizes,
+        "passing": passing.sizes,
         "counting": counting.sizes,
         "rated": int(np.isfinite(made.values).sum()),
         "uncertain": made.uncertain,
@@ -235,7 +263,11 @@ def _facts(raters: Raters, counting: Raters, made: Aggregated, out: Mapping[str,
         "contexts": rated.clusters,
         "scale": rated.scale,
         "values": raters.values.tolist() if len(raters.values) <= _FEW_VALUES else [],
-        "left_out": [{"rater": name, "ratings": counts[name], "why": why} for name, why in out.items()],
+        "left_out": [
+            {"rater": name, "ratings": counts[name], "rule": rule, "why": why}
+            for rule, reasons in out.items()
+            for name, why in reasons.items()
+        ],
     }
 
 
@@ -272,19 +304,13 @@ def _replaced(
     raters: Raters, sampling: Sampling, epsilon: float, scored: Mapping[str, tuple[Scorer, Scores]]
 ) -> tuple[list[Estimate], list[str]]:
     """Return the alternative annotator test of each scorer and of the baseline, with the warnings of their domains."""
-    places, estimates, warnings = raters.rated.places, list[Estimate](), list[str]()
+    places, outside = raters.rated.places, dict[str, str]()
     for name, (scorer, scores) in scored.items():
-        values = calibrated(raters, scores.values[places], sampling)
-        rows = stand_in(raters, values, name, sampling, epsilon=epsilon)
-        why = out_of_domain(name, scorer.card, domain_share(scores, scorer, places.tolist()))
-        if why:
-            warnings.append(advice(why))
-            rows = [replace(row, verdict=Verdict.OUT_OF_DOMAIN) if row.verdict in _DECIDED else row for row in rows]
-        estimates += rows
-    if scored:
-        level = calibrated(raters, np.zeros(len(places)), sampling)
-        estimates += stand_in(raters, level, MEAN_RATING, sampling, epsilon=epsilon)
-    return estimates, warnings
+        if why := out_of_domain(name, scorer.card, domain_share(scores, scorer, places.tolist())):
+            outside[name] = advice(why)
+    values = {name: scores.values[places] for name, (_, scores) in scored.items()}
+    rows = stand_ins(raters, values, sampling, epsilon=epsilon, outside=outside) if scored else []
+    return rows, list(outside.values())
 
 
 def _with_ratings(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from rejoinder.analysis.agreement_of_raters import DISTANCE, FALSE_SUSPECTS
+from rejoinder.analysis.stand_in import MEAN_RATING
 from rejoinder.estimates import Estimate, Verdict, one, pick
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Block, Case, Cases, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About
 from rejoinder.report.tables import Column, Table, pivot, table
-from rejoinder.report.written import count, number, p_value, percent
+from rejoinder.report.written import DASH, count, number, p_value, percent
 
 AGREEMENT = {
     "alpha interval": "Krippendorff's alpha, interval",
@@ -64,7 +66,7 @@ def layout(
         chart=intervals(
             "raters",
             sorted(kappas, key=lambda row: -row.value)[:_MOST_PAIRS],
-            row=partial(_name, data=data),
+            row=partial(_name, data=data, suspects=_suspects(rows)),
             xlabel="Quadratic kappa with the other raters",
             caption="Agreement of each rater with the others beyond chance; at 0 there is none.",
         ),
@@ -75,10 +77,16 @@ def layout(
     )
 
 
-def _name(row: Estimate, data: Mapping[str, Any]) -> str:
-    """Return the name of a rater, marked if the rater is left out."""
-    out = any(rater["rater"] == row.rater for rater in data["left_out"])
-    return f"{row.rater} (left out)" if out else row.rater
+def _suspects(rows: Sequence[Estimate]) -> set[str]:
+    """Return the raters who are further from the others than chance explains."""
+    return {row.rater for row in pick(rows, statistic=DISTANCE, verdict=Verdict.ABOVE)}
+
+
+def _name(row: Estimate, data: Mapping[str, Any], suspects: Collection[str]) -> str:
+    """Return the name of a rater, marked if the rater is left out or a suspect."""
+    if any(rater["rater"] == row.rater for rater in data["left_out"]):
+        return f"{row.rater} (left out)"
+    return f"{row.rater} (suspect)" if row.rater in suspects else row.rater
 
 
 def _plain(row: Estimate, digits: int = 2) -> str:
@@ -94,7 +102,7 @@ def _share(row: Estimate) -> str:
 
 
 def _passes(row: Estimate) -> str:
-    return {Verdict.ABOVE: "yes", Verdict.INCONCLUSIVE: "no"}.get(row.verdict, str(row.verdict))
+    return {Verdict.ABOVE: "yes", Verdict.UNDEFINED: DASH}.get(row.verdict, str(row.verdict))
 
 
 def _sections(
@@ -110,13 +118,20 @@ def _sections(
         Column("ratings", mean, _size),
         Column("mean", mean, _plain),
         Column("spread", spread, _plain, spare=True),
+        Column("distance", {"statistic": DISTANCE}, _plain, spare=True),
+        Column("p of distance", {"statistic": DISTANCE}, lambda row: p_value(row.p_adjusted)),
         Column("competence", {"statistic": "competence"}, _plain),
         Column("median seconds", {**seconds, "group": "0.5"}, partial(_plain, digits=1), spare=True),
         Column("fastest tenth", {**seconds, "group": "0.1"}, partial(_plain, digits=1), spare=True),
     ]
-    caption = "Each rater with all others, over the lines they share; Spearman: with the mean of the other ratings."
+    caption = (
+        "Each rater with all others, over the lines they share; Spearman: with the mean of the other ratings. "
+        "Distance: mean squared distance to that mean; p by permutation inside lines, adjusted by Benjamini and "
+        f"Hochberg. Up to {FALSE_SUSPECTS} a rater is a suspect, whose ratings count."
+    )
     raters = [row for row in pick(rows, versus="", scorer="raters") if row.rater]
-    table_of_raters = pivot(raters, partial(_name, data=data), columns, caption=caption, heading="rater")
+    name = partial(_name, data=data, suspects=_suspects(raters))
+    table_of_raters = pivot(raters, name, columns, caption=caption, heading="rater")
     out = [(rater["rater"], count(rater["ratings"]), rater["why"]) for rater in data["left_out"]]
     aside = "Their ratings are kept in the lines, under set_aside."
     left = table(("rater", "ratings", "why"), out, title="Left out", caption=aside) if out else None
@@ -139,14 +154,18 @@ def _sections(
 
 
 def _agreement(rows: Sequence[Estimate], data: Mapping[str, Any]) -> Table | None:
-    """Return the agreement of the raters who count, and of all of them."""
+    """Return the agreement of the raters who pass the checks, of all, and of those left by a least kappa."""
     of_all = [row for row in pick(rows, statistic=list(AGREEMENT), rater="") if row.group != "by chance"]
     why = dict.fromkeys(row.reason for row in of_all if not row.known and row.statistic.startswith("ICC(2"))
-    title = "raters who count" if data["left_out"] else "all raters"
+    title = "all raters" if data["passing"]["raters"] == data["raters"] else "raters who pass the checks"
     return pivot(
         [row for row in of_all if row.known],
         lambda row: AGREEMENT[row.statistic],
-        [Column(title, {"by": ""}), Column("all raters", {"by": "raters"})],
+        [
+            Column(title, {"by": ""}),
+            Column("all raters", {"group": "all"}),
+            Column("left by the least kappa", {"group": "left"}),
+        ],
         heading="statistic",
         caption="Agreement beyond chance: 0 is chance, 1 full agreement.",
         in_order=True,
@@ -156,28 +175,29 @@ def _agreement(rows: Sequence[Estimate], data: Mapping[str, Any]) -> Table | Non
 
 def _stand_ins(rows: Sequence[Estimate], epsilon: float) -> list[Block | None]:
     """Return the alternative annotator test of each scorer, and of each scorer against each rater."""
-    beaten, advantage, of_rater = (
-        {"statistic": name} for name in ("raters beaten", "advantage", "advantage of the rater")
-    )
+    beaten, lead, over_mean = {"statistic": "raters beaten"}, {"statistic": "advantage"}, {"versus": MEAN_RATING}
     columns = [
-        Column("raters", beaten, _size),
+        Column("advantage [low, high]", {**lead, "versus": ""}),
+        Column("over the mean rating", over_mean),
+        Column("p", over_mean, lambda row: p_value(row.p_adjusted), spare=True),
+        Column("raters", beaten, _size, spare=True),
         Column("beaten", beaten, _share),
-        Column("advantage [low, high]", advantage),
-        Column("passes", beaten, _passes),
+        Column("can replace a rater", {**lead, "versus": ""}, _passes),
     ]
     caption = (
-        f"The share of raters that a scorer beats with epsilon {epsilon:g}, and how often it is at least as near to "
-        "the other raters of a line (Calderon, Reichart and Dror 2025). It means little if the mean rating of other "
-        "contexts, which ignores the reply, passes too."
+        "On calibrated scores. Advantage: how often a scorer is at least as near to the other raters of a line as a "
+        f"rater is. Beaten: the share of raters that it beats with epsilon {epsilon:g} (Calderon, Reichart and Dror "
+        "2025), of which a pass needs half. A scorer can replace a rater if it passes and its advantage is above that "
+        "of the mean rating of other contexts, which ignores the reply (p by resampling, adjusted by Holm)."
     )
-    tested = pick(rows, statistic=["raters beaten", "advantage", "advantage of the rater"])
+    tested = pick(rows, statistic=["advantage", "raters beaten", "advantage of the rater"])
     overall = pivot(pick(tested, rater=""), "scorer", columns, caption=caption, in_order=True)
     columns = [
-        Column("lines", advantage, _size),
-        Column("scorer as near or nearer", advantage),
-        Column("rater as near or nearer", of_rater, _plain),
-        Column("p", advantage, lambda row: p_value(row.p_adjusted)),
-        Column("beaten", advantage, _passes),
+        Column("lines", lead, _size),
+        Column("scorer as near or nearer", lead),
+        Column("rater as near or nearer", {"statistic": "advantage of the rater"}, _plain),
+        Column("p", lead, lambda row: p_value(row.p_adjusted)),
+        Column("beaten", lead, _passes),
     ]
     single = [row for row in tested if row.rater][: 2 * _MOST_ROWS]
     texts = {"heading": "scorer, rater", "title": "Scorers against each rater"}

@@ -3,59 +3,110 @@
 Each rater in turn is left out, and rater and scorer are compared with the other raters of each line: the one nearer to
 them, by root mean square, has the advantage, both if they are equally near. The scorer beats a rater unless the rater
 has the advantage on a share of lines that is larger by `epsilon`: a rater costs more, and must be that much better. The
-scorer passes if it beats half of the raters.
+scorer passes if it beats half of the raters. Lines of one context depend on each other, so the t-test is of the means
+of contexts.
 
 Scores are brought to the scale of the raters by the straight line from scores to mean ratings, fitted on other contexts
-in five parts, and then to the nearest value that raters give. The baseline is always reported: a constant score, which
-is the value nearest to the mean rating of other contexts. A value in the middle is hard to beat for a single rater.
+in five parts, and then to the nearest value that raters give. People are not calibrated like this.
+
+A pass says little where single ratings differ so much that any value in the middle is nearer. So a scorer can replace a
+rater only if its advantage is also above that of the baseline, a constant score: the value nearest to the mean rating
+of other contexts. The advantage can be compared between data sets. The share of raters beaten cannot: it grows with the
+ratings that each rater gave. With two ratings of a line, each rater is compared with one other, whom most scores in the
+middle beat, so there is no verdict.
 
 Source: Calderon, Reichart and Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge, section 3, and the
-defaults of its program: 30 lines a rater, two raters a line, a false discovery rate of .05.
+defaults of its program: 30 lines a rater, a false discovery rate of .05. It tests lines and has no baseline.
 
 Shapes: N lines, J raters tested, B resamples, M ratings of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from rejoinder.analysis.raters import MOST_VALUES, Raters
-from rejoinder.estimates import LEVEL, Estimate, Verdict, adjusted, estimate_of
+from rejoinder.estimates import LEVEL, Estimate, Verdict, adjusted, decide, estimate_of
 from rejoinder.stats.correlation import SMALLEST_P
-from rejoinder.stats.resamples import FloatArray, IntArray, Sampling, number_of, percentile_interval, renumbered
+from rejoinder.stats.resamples import (
+    FloatArray,
+    IntArray,
+    Sampling,
+    number_of,
+    percentile_interval,
+    renumbered,
+    two_sided,
+)
 from rejoinder.stats.splits import fold_groups
 
 EPSILON = 0.1
 MEAN_RATING = "mean rating"
 """The baseline: the mean rating of other contexts."""
-_FEWEST_LINES, _HALF, _FOLDS = 30, 0.5, 5
+_FEWEST_LINES, _FEWEST_RATINGS, _HALF, _FOLDS = 30, 3, 0.5, 5
+_DECIDED = (Verdict.ABOVE, Verdict.INCONCLUSIVE)
+
+
+def stand_ins(
+    raters: Raters,
+    scores: Mapping[str, FloatArray],
+    sampling: Sampling,
+    *,
+    epsilon: float = EPSILON,
+    outside: Collection[str] = (),
+) -> list[Estimate]:
+    """Return the test of each scorer, whose scores [N] are on any scale, and of the baseline.
+
+    A scorer can replace a rater if its `advantage` is "above". Scorers `outside` of their domain have no verdict.
+    """
+    scores = {**scores, MEAN_RATING: np.zeros(len(raters.ratings))}
+    on_scale = {name: calibrated(raters, values, sampling) for name, values in scores.items()}
+    rows = [row for name in scores for row in stand_in(raters, on_scale[name], name, sampling, epsilon=epsilon)]
+    over_mean = decide([row for row in rows if row.versus], outside=outside)
+    able = {row.scorer for row in over_mean if row.verdict == Verdict.ABOVE}
+    able &= {row.scorer for row in rows if row.statistic == "raters beaten" and row.verdict == Verdict.ABOVE}
+    differences, decided = iter(over_mean), list[Estimate]()
+    for row in rows:
+        if row.versus:
+            row = next(differences)
+        elif row.verdict in _DECIDED and row.scorer in outside:
+            row = replace(row, verdict=Verdict.OUT_OF_DOMAIN)
+        elif row.verdict in _DECIDED and row.statistic == "advantage" and not row.rater and row.scorer in able:
+            row = replace(row, verdict=Verdict.ABOVE)
+        decided.append(row)
+    return decided
 
 
 def stand_in(
     raters: Raters, scores: FloatArray, scorer: str, sampling: Sampling, *, epsilon: float = EPSILON
 ) -> list[Estimate]:
-    """Return the share of raters that a scorer beats, with the verdict, the mean advantage, and those of each rater.
+    """Return the advantage of a scorer, also over the baseline, the share of raters beaten, and the same by rater.
+
+    The verdict of `raters beaten` is that of the published test.
 
     The scores [N] are on the scale of the raters (see `calibrated`), NaN without a score. The paper has an `epsilon` of
     .2 for experts, .15 for trained raters, .1 for crowds.
     """
-    lines, numbers, nearer, rater_nearer = _nearer(raters, scores)
+    level = calibrated(raters, np.where(np.isfinite(scores), 0.0, np.nan), sampling)
+    lines, numbers, nearer, rater_nearer, level_nearer = _nearer(raters, scores, level)
     counts, contexts = np.bincount(numbers, minlength=len(raters.names)), raters.rated.contexts
     people, few = np.flatnonzero(counts >= _FEWEST_LINES), int(((counts > 0) & (counts < _FEWEST_LINES)).sum())
     labels: dict[str, Any] = {"dataset": raters.rated.name, "scorer": scorer}
-    beaten = Estimate(**labels, statistic="raters beaten", unscored=few, method="alternative annotator test")
     if len(people) < 2:
         shared = f"{len(people)} of {len(raters.names)} raters share {_FEWEST_LINES} scored lines with others"
-        return [replace(beaten, reason=f"{shared}; two are needed")]
+        return [Estimate(**labels, statistic="advantage", unscored=few, reason=f"{shared}; two are needed")]
     tested = np.isin(numbers, people)
     lines, nearer, rater_nearer = lines[tested], nearer[tested], rater_nearer[tested]
-    groups = renumbered(numbers[tested])
-    p = [_p((rater_nearer - nearer)[groups == group], epsilon) for group in range(len(people))]
+    groups, values = renumbered(numbers[tested]), np.stack([nearer, nearer - level_nearer[tested]])
+    ahead = [(rater_nearer - nearer)[groups == group] for group in range(len(people))]
+    p = [_p(part, contexts[lines[groups == group]], epsilon) for group, part in enumerate(ahead)]
     p_adjusted = adjusted(p, "benjamini-yekutieli")
-    draws = sampling.draw(contexts, raters.rated.name, "stand-in").at(lines).means(nearer, groups)
+    draws, differences = sampling.draw(contexts, raters.rated.name, "stand-in").at(lines).all_means(values, groups)
+    method = "alternative annotator test, on calibrated scores"
+    beaten = Estimate(**labels, statistic="raters beaten", unscored=few, method=method)
     labels["seed"] = sampling.seed if sampling.resamples else None
 
     def verdict(*, passes: bool) -> Verdict:
@@ -66,19 +117,31 @@ def stand_in(
         fields = {**labels, "statistic": "advantage", "contexts": size, "n": len(rows), **more}
         return estimate_of(percentile_interval(values, size), **fields)
 
-    estimates = [advantage(np.nanmean(draws, axis=0), lines)]
+    with np.errstate(invalid="ignore"):  # a resample may have no line of these raters
+        average, over_mean = (np.nansum(part, axis=0) / np.isfinite(part).sum(axis=0) for part in (draws, differences))
+    estimates = [advantage(average, lines)]
+    if scorer != MEAN_RATING:
+        estimates = [replace(estimates[0], verdict=Verdict.INCONCLUSIVE)]
+        p_over_mean = two_sided(over_mean, estimates[0].contexts)
+        estimates.append(advantage(over_mean, lines, versus=MEAN_RATING, p=p_over_mean))
+    if np.median(raters.present.sum(axis=1)[lines]) < _FEWEST_RATINGS:
+        why = "no verdict: most lines have two ratings, so each rater is compared with one other; ask three raters"
+        estimates[0] = replace(estimates[0], verdict=Verdict.UNDEFINED, reason=why)
+    share = float(np.mean(np.array(p_adjusted) <= LEVEL))
+    estimates.append(replace(beaten, value=share, n=len(people), verdict=verdict(passes=share >= _HALF)))
     for group, number in enumerate(people.tolist()):
         rows, name = groups == group, raters.names[number]
         tests = {"p": p[group], "p_adjusted": p_adjusted[group], "verdict": verdict(passes=p_adjusted[group] <= LEVEL)}
         estimates.append(advantage(draws[group], lines[rows], rater=name, **tests))
         of_rater = Estimate(**labels, statistic="advantage of the rater", rater=name, n=int(rows.sum()))
         estimates.append(replace(of_rater, value=float(rater_nearer[rows].mean())))
-    share = float(np.mean(np.array(p_adjusted) <= LEVEL))
-    return [replace(beaten, value=share, n=len(people), verdict=verdict(passes=share >= _HALF)), *estimates]
+    return estimates
 
 
-def _nearer(raters: Raters, scores: FloatArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """Return line and rater of each rating [M], and 1 if the scorer, and if the rater, has the advantage there."""
+def _nearer(
+    raters: Raters, scores: FloatArray, level: FloatArray
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]:
+    """Return line and rater of each rating [M], and 1 if the scorer, the rater, and the baseline has the advantage."""
     known = raters.present
     n, ratings = known.sum(axis=1), np.where(known, raters.ratings, 0.0)
     lines, places = np.nonzero(known & (n[:, None] >= 2) & np.isfinite(scores)[:, None])
@@ -86,17 +149,25 @@ def _nearer(raters: Raters, scores: FloatArray) -> tuple[IntArray, IntArray, Flo
     mean = (ratings.sum(axis=1)[lines] - rating) / others
     square = ((ratings**2).sum(axis=1)[lines] - rating**2) / others
     # Rounded, so that equal distances to both sides tie.
-    score_off, rating_off = ((x**2 - 2 * x * mean + square).round(9) for x in (scores[lines], rating))
-    return lines, raters.raters[lines, places], 1.0 * (score_off <= rating_off), 1.0 * (rating_off <= score_off)
+    score_off, level_off, rating_off = (
+        (x**2 - 2 * x * mean + square).round(9) for x in (scores[lines], level[lines], rating)
+    )
+    score_nearer, rater_nearer, level_nearer = (
+        1.0 * part for part in (score_off <= rating_off, rating_off <= score_off, level_off <= rating_off)
+    )
+    return lines, raters.raters[lines, places], score_nearer, rater_nearer, level_nearer
 
 
-def _p(ahead: FloatArray, epsilon: float) -> float:
+def _p(ahead: FloatArray, contexts: IntArray, epsilon: float) -> float:
     """Return p of the rater being ahead by `epsilon` or more on average, if `ahead` [n] is 1, 0 or -1 on each line."""
-    from scipy.stats import ttest_1samp
+    from scipy.special import stdtr
 
-    if np.ptp(ahead) == 0:
-        return SMALLEST_P if ahead[0] < epsilon else 1.0
-    return max(float(ttest_1samp(ahead, epsilon, alternative="less").pvalue), SMALLEST_P)
+    clusters = renumbered(contexts)
+    means = np.bincount(clusters, ahead) / np.bincount(clusters)
+    if len(means) < 2 or np.ptp(means) == 0:  # a sign test, since nothing varies
+        return max(0.5 ** len(means), SMALLEST_P) if means[0] < epsilon else 1.0
+    t = (means.mean() - epsilon) / means.std(ddof=1) * len(means) ** 0.5
+    return max(float(stdtr(len(means) - 1, t)), SMALLEST_P)
 
 
 def calibrated(raters: Raters, scores: FloatArray, sampling: Sampling) -> FloatArray:

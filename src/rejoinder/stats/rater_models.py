@@ -1,5 +1,7 @@
 """Models of raters: the true label of each line and the competence of each rater, estimated together from ratings.
 
+And a test that needs no model: which raters are further from the others than chance explains.
+
 Shapes: N lines, J raters, L labels, M ratings.
 """
 
@@ -9,12 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.stats.resamples import FloatArray, IntArray
+from rejoinder.stats.resamples import BLOCK, FloatArray, IntArray, blocks
 
 STRATEGY = 10.0  # prior of each label in the strategy of a spammer
 KNOWING = 0.5  # prior of knowing, and of spamming
 _ENOUGH = 1e-9  # gain in log-likelihood per rating below which Dawid and Skene's model has converged
 _TINY = 1e-10
+_FEWEST_OF_LINE = 3  # two ratings of a line are equally far from each other
 
 
 class Labelled(NamedTuple):
@@ -128,3 +131,51 @@ def _normalised(table: FloatArray) -> FloatArray:
     """Return rows that sum to 1."""
     shares: FloatArray = table / table.sum(axis=1, keepdims=True)
     return shares
+
+
+# raters further from the others than chance explains
+
+
+class Distances(NamedTuple):
+    """Of raters [J'] by number: lines, mean squared distance to the mean of the other ratings of a line, and p."""
+
+    raters: IntArray
+    lines: IntArray
+    values: FloatArray
+    p: FloatArray
+
+
+def distances(
+    ratings: FloatArray, raters: IntArray, rng: np.random.Generator, *, least: int, shuffles: int = 2000
+) -> Distances:
+    """Return the distance of each rater with `least` lines to the others, with p by permutation.
+
+    If no rater were better than another, each of the `ratings` [N, R] of a line (NaN for none) could be that of any of
+    its `raters` [N, R]. So p is the share of shuffles inside lines in which the rater is as far away as observed, the
+    observed arrangement counted in. Lines with two ratings are left out.
+
+    Source: Good (2005), Permutation, Parametric and Bootstrap Tests of Hypotheses, section 3.7; Phipson and Smyth
+    (2010) for counting the observed arrangement.
+    """
+    present = np.isfinite(ratings)
+    present &= (present.sum(axis=1) >= _FEWEST_OF_LINE)[:, None]
+    sizes = present.sum(axis=1)
+    known = np.where(present, ratings, 0.0)
+    scale = float(np.ptp(ratings[present])) or 1.0 if present.any() else 1.0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        others = (known.sum(axis=1, keepdims=True) - known) / (sizes - 1)[:, None]
+    squares = ((ratings - others)[present] / scale) ** 2
+    lines, counts = np.nonzero(present)[0], np.bincount(raters[present])
+    people = np.flatnonzero(counts >= least)
+    tested = np.isin(raters[present], people)
+    places = np.searchsorted(people, raters[present][tested])
+    # A rater has one rating of a line, so a shuffle gives it any of the squares of the line with the same chance.
+    first, size = (np.cumsum(sizes) - sizes)[lines[tested]], sizes[lines[tested]]
+    observed, as_far = np.bincount(places, squares[tested], len(people)), np.ones(len(people))
+    for block in blocks(shuffles, len(places), BLOCK):
+        width = block.stop - block.start
+        drawn = squares[first + (rng.random((width, len(places))) * size).astype(np.int64)]
+        cells = (places + len(people) * np.arange(width)[:, None]).ravel()
+        sums = np.bincount(cells, drawn.ravel(), width * len(people)).reshape(width, -1)
+        as_far += (sums >= observed - _ENOUGH * counts[people]).sum(axis=0)
+    return Distances(people, counts[people], observed / counts[people] * scale**2, as_far / (1 + shuffles))

@@ -47,7 +47,8 @@ PURPOSES: Mapping[str, tuple[int, ...]] = {
     **_numbered(1, "ceiling", "contrasts", "length", "systems", "systems drawn", "pool", "leave one out"),
     **_numbered(9, "attack", "audited lines", "geometry", "reliability", "bias", "fit"),
     **_numbered(16, "re-ranking", "next lines", "quality", "tie folds"),
-    **_numbered(25, "raters", "halves of raters", "models of raters", "stand-in", "raters by chance"),
+    **_numbered(25, "raters", "halves of raters", "models of raters", "stand-in", "raters by chance", "suspects"),
+    **_numbered(40, "cutoff", "second look"),
     **_numbered(0, "paper", "paper, swaps", "paper, kept at random", "paper, growing shares"),
     **_numbered(4, "paper, lines quoted", "paper, dialogue quoted", "paper, lines attacked"),
 }
