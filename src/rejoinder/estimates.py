@@ -126,10 +126,19 @@ _SUMMARY = ("mean", "sd", "within 1 sd", "lowest", "highest")
 STATISTICS = frozenset(
     {
         # agreement with human ratings
-        *("pearson", "spearman", "kendall", "pearson by chance", "pair accuracy", "pearson within systems"),
+        *(
+            "pearson",
+            "spearman",
+            "kendall",
+            "pearson by chance",
+            "spearman by chance",
+            "pair accuracy",
+            "pearson within systems",
+        ),
         *("pearson within contexts", "pearson of the system mean", "pearson of the data set mean"),
         *("pair accuracy by chance", "highest pearson", "pearson in another data set"),
         *("difference of pearson", "difference of spearman", "share of the ceiling"),
+        *("pearson against the same others", "worth raters"),
         *("soft pairwise accuracy", "mean score", "mean prediction interval", "mean rating"),
         "ceiling of pearson within systems",
         *("length effect", "rated bad, scored good", "rated good, scored bad", "share out of domain"),
@@ -144,10 +153,15 @@ STATISTICS = frozenset(
         *("distance to the others", "advantage", "advantage of the rater"),
         # labels
         *("true pass", "false pass", "true fail", "false fail", "no verdict", "accuracy", "TPR", "TNR", "AUC"),
+        *("balanced accuracy", "F1", "bad among passed", "good among failed", "cutoff", "break-even cost"),
+        *("pass rate", "pass rate, labels only", "pass rate, judge only", "pass share of labelled lines"),
+        *("difference of pass rate", "difference of pass rate, judge only", "labels needed"),
+        *("agreement of labellers", "wrong fail labels", "TNR of a perfect judge"),
         # comparison of systems, preferences
-        *("difference", "win rate", "loss rate", "tie rate"),
+        *("difference", "detectable difference", "win rate", "share of wins", "share of ties", "share of losses"),
         # preference pairs
-        *("difference of accuracy", "accuracy of one rater"),
+        *("difference of accuracy", "length-balanced accuracy"),
+        *("agreement with single votes", "highest agreement with single votes"),
         # means from few ratings
         *("mean rating, ratings only", "difference, ratings only", "power", "effective ratings"),
         *("ratings needed", "ratings needed, ratings only"),

@@ -115,13 +115,16 @@ def test_small_differences_are_no_rounding() -> None:
     assert gap(compare(first, second, [Worth()])).p == gap(compare(a, b, [Worth()])).p
 
 
-def test_an_inconclusive_difference_says_how_many_pairs_would_confirm_it() -> None:
+def test_an_inconclusive_difference_says_what_these_pairs_would_show() -> None:
     a, b = drawn(60, 0.1)
     results = compare(a, b, [Worth()])
     differences = np.subtract(numbers(b), numbers(a))
     assert gap(results).verdict == "inconclusive"
-    assert gap(results).needed == pytest.approx((2.8 * differences.std(ddof=1) / differences.mean()) ** 2, rel=0.05)
-    assert any("more pairs to confirm this difference" in line for line in results.answer)
+    assert gap(results).needed is None, "no forecast where the interval holds 0"
+    quantiles = stats.t(59).ppf(0.975) + stats.t(59).ppf(0.8)
+    least = quantiles * differences.std(ddof=1) / math.sqrt(60)
+    assert results.one(statistic="detectable difference").value == pytest.approx(least)
+    assert any("More pairs may or may not confirm" in line for line in results.answer)
 
 
 def test_many_scorers_are_not_many_chances() -> None:
@@ -135,8 +138,17 @@ def test_many_scorers_are_not_many_chances() -> None:
 
 def test_rates_of_wins_losses_and_ties() -> None:
     results = compare(side([1, 2, 3, 4]), side([2, 2, 1, 9]), [Worth()])
-    rates = {name: results.one(statistic=f"{name} rate").value for name in ("win", "loss", "tie")}
-    assert rates == {"win": 0.625, "loss": 0.375, "tie": 0.25}
+    shares = [results.one(statistic=f"share of {name}").value for name in ("wins", "ties", "losses")]
+    assert results.one(statistic="win rate").value == 0.625 and shares == [0.5, 0.25, 0.25]
+    assert any("(50 % wins, 25 % ties, 25 % losses)" in line for line in results.answer)
+
+
+def test_mean_and_win_rate_that_point_apart_are_reported() -> None:
+    a = side([5.0] * 40)
+    results = compare(a, side([5.5] * 32 + [1.0] * 8), [Worth()])
+    assert gap(results).value < 0 and results.one(statistic="win rate").value == 0.8
+    assert any("A is ahead by the mean, B wins more often" in line for line in results.answer)
+    assert not any("point apart" in line for line in compare(a, side([5.5] * 40), [Worth()]).answer)
 
 
 def test_replies_to_one_context_belong_together() -> None:

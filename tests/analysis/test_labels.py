@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from rejoinder.analysis.labels import COUNTS, confusion, labels, labels_table, rates
+from rejoinder.analysis.labels import ALWAYS_PASS, AT_CUTOFF, COUNTS, confusion, labels, labels_table, rates
 from rejoinder.data.read import read
 from rejoinder.estimates import Verdict, one, pick
 from rejoinder.example import Example
@@ -38,6 +38,8 @@ def test_counts_and_rates_equal_those_of_scikit_learn_in_every_resample() -> Non
             "accuracy": metrics.accuracy_score(truth, verdicts, sample_weight=weights),
             "TPR": metrics.recall_score(truth, verdicts, sample_weight=weights),
             "TNR": metrics.recall_score(1 - truth, 1 - verdicts, sample_weight=weights),
+            "balanced accuracy": metrics.balanced_accuracy_score(truth, verdicts, sample_weight=weights),
+            "F1": metrics.f1_score(truth, verdicts, sample_weight=weights),
             "kappa": metrics.cohen_kappa_score(truth, verdicts, sample_weight=weights),
         }
         assert {name: values[column] for name, values in measured.items()} == pytest.approx(expected, abs=1e-12)
@@ -50,15 +52,24 @@ def test_a_line_without_a_verdict_is_never_a_fail() -> None:
     verdicts = np.array([1, 1, 0, 0, 0, 1, np.nan, np.nan] * 5, dtype=float)
     ((scored,), _) = scored_sets(labelled(truth), {"judge": verdicts})
     estimates = labels(scored)
-    values = {row.statistic: row.value for row in estimates}
+    values = {row.statistic: row.value for row in pick(estimates, scorer="judge", by="")}
     assert [values[name] for name in (*COUNTS, "no verdict")] == [10, 5, 5, 10, 10]
     assert values["TPR"] == values["TNR"] == values["accuracy"] == pytest.approx(2 / 3)
     bad = one(estimates, statistic="TNR")
     assert (bad.n, bad.unscored) == (15, 10) and 0 < bad.low < bad.value < bad.high < 1
-    kappa = one(estimates, statistic="kappa")
+    assert [row.value for row in pick(estimates, statistic="no verdict", by="label")] == [5, 5]
+    assert (
+        one(estimates, statistic="bad among passed").value
+        == one(estimates, statistic="good among failed").value
+        == 1 / 3
+    )
+    assert one(estimates, statistic="break-even cost").value == 0.5
+    kappa = one(estimates, statistic="kappa", scorer="judge")
     assert kappa.value == pytest.approx(1 / 3) and kappa.low < kappa.value < kappa.high and kappa.n == 30
     table = labels_table(estimates)
-    assert table is not None and table.texts[0][4:] == ["10", "5", "5", "10", "10"]
+    assert table is not None
+    row = dict(zip(table.header, next(row for row in table.texts if row[0] == "judge"), strict=True))
+    assert [row[name] for name in (*COUNTS, "no verdict")] == ["10", "5", "5", "10", "10"]
 
 
 def test_the_auc_equals_that_of_scikit_learn() -> None:
@@ -76,7 +87,12 @@ def test_the_auc_equals_that_of_scikit_learn() -> None:
     assert length.value == pytest.approx(metrics.roc_auc_score(truth, scores["length"]), abs=1e-12)
     assert 0.5 < judge.low < judge.value < judge.high < 1 and (judge.n, judge.unscored) == (293, 7)
     table = labels_table(estimates)
-    assert table is not None and table.header == ("scorer", "AUC [low, high]") and len(table.rows) == 2
+    assert table is not None and sorted(row[0] for row in table.texts) == [ALWAYS_PASS, "judge", "length"]
+    cutoff, caught = one(estimates, statistic="cutoff"), one(estimates, statistic="TNR", **AT_CUTOFF)
+    known = scores["judge"][7:]
+    best = max(np.unique(known), key=lambda limit: ((known >= limit) == truth[7:]).sum())
+    assert known[known < cutoff.value].max() < best <= known[known >= cutoff.value].min()
+    assert caught.n == int((truth[7:] == 0).sum()) and "other contexts" in caught.method
 
 
 def test_shares_of_one_have_an_interval() -> None:
@@ -90,10 +106,12 @@ def test_only_verdicts_are_counted_and_only_against_labels() -> None:
     truth = np.array([1, 0, 1, 1, 0, 1] * 4, dtype=float)
     scores = {"numbers": truth / 2, "verdicts": truth, "length": truth}
     ((scored,), _) = scored_sets(labelled(truth), scores, outside={"verdicts": "out of its domain"})
-    assert {row.scorer for row in labels(scored) if row.statistic != "AUC"} == {"verdicts"}
+    others = {row.scorer for row in labels(scored) if row.statistic != "AUC" and row.group != AT_CUTOFF["group"]}
+    assert others == {"verdicts", "numbers", ALWAYS_PASS}
+    assert {row.statistic for row in pick(labels(scored), scorer="numbers", by="")} == {"AUC", "cutoff"}
     assert {row.scorer for row in pick(labels(scored), statistic="AUC")} == {"numbers"}
     assert {row.verdict for row in pick(labels(scored), scorer="verdicts")} == {Verdict.OUT_OF_DOMAIN}
-    for ratings, scale in (([1.0, 1.0, 1.0], (1.0, 5.0)), ([1.0, 0.5, 0.0], (0.0, 1.0))):
+    for ratings, scale in (([1.0, 1.0, 1.0], (1.0, 5.0)), ([1.0, 0.7, 0.0], (0.0, 1.0))):
         ((rated,), _) = scored_sets(labelled(ratings, scale), {"verdicts": np.ones(3)})
         assert labels(rated) == []
 
@@ -101,7 +119,8 @@ def test_only_verdicts_are_counted_and_only_against_labels() -> None:
 def test_labels_of_one_kind_leave_a_rate_without_a_value_and_a_reason() -> None:
     ((scored,), _) = scored_sets(labelled(np.ones(12)), {"judge": np.ones(12)})
     missing = [row for row in labels(scored) if not row.known]
-    assert [row.statistic for row in missing] == ["TNR", "kappa"] and all(row.reason for row in missing)
+    undefined = ["TNR", "good among failed", "break-even cost", "balanced accuracy", "kappa"]
+    assert [row.statistic for row in missing] == undefined and all(row.reason for row in missing)
     assert {row.value for row in pick(labels(scored), statistic=("accuracy", "TPR"))} == {1.0}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +25,7 @@ from rejoinder.data.rated import ratings_of
 from rejoinder.encoders import AverageEncoder
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate, one, pick
-from rejoinder.example import Example
+from rejoinder.example import Example, Rating
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.learner import AnyLearner
@@ -158,18 +157,26 @@ def test_too_few_others_leave_lines_without_a_judge(learner: AnyLearner) -> None
 def measured(
     examples: list[Example], unseen: np.ndarray, seen: np.ndarray, resamples: int = 200
 ) -> tuple[tuple[ScoredSet, ...], list[Estimate]]:
-    """The data sets, and all estimates of them and of both judges; the ceilings are .8, unknown and .5."""
+    """The data sets, and all estimates of them and of both judges."""
     members, pool = scored_sets(examples, {LEFT_OUT: unseen}, resamples=resamples)
     assert pool is not None
-    inside = [estimate for member in members for estimate in analyse(member) if estimate.scorer != RATERS]
-    about: dict[str, Any] = {"scorer": RATERS, "statistic": "ceiling of pearson"}
-    inside += [Estimate(dataset="one", value=0.8, **about), Estimate(dataset="three", value=0.5, **about)]
-    gained = left_out(members, seen, inside)
+    inside = [estimate for member in members for estimate in analyse(member)]
+    gained = left_out(members, seen)
     return members, [*inside, *over_sets(pool, inside, also={SAME_SET: seen[pool.rated.places]}), *gained]
 
 
+def with_raters(examples: list[Example], names: tuple[str, ...]) -> list[Example]:
+    """The same lines, in some data sets with three single ratings around the mean."""
+    return [
+        replace(one, ratings=tuple(Rating(one.quality["overall"] + step * (place % 3 - 1)) for step in (-1.0, 0, 1)))
+        if one.dataset in names
+        else one
+        for place, one in enumerate(examples)
+    ]
+
+
 def test_estimates_by_hand() -> None:
-    examples = sets()
+    examples = with_raters(sets(), ("one", "three"))
     ratings = ratings_of(examples, "overall")
     rng = np.random.default_rng(1)
     unseen, seen = (ratings + spread * rng.normal(size=len(ratings)) for spread in (4.0, 1.0))
@@ -182,10 +189,13 @@ def test_estimates_by_hand() -> None:
             gain = one(estimates, dataset=name, scorer=SAME_SET, statistic=f"difference of {statistic}")
             assert same.value == pytest.approx(expected[1]) and gain.versus == LEFT_OUT
             assert gain.value == pytest.approx(expected[1] - expected[0]) and gain.low < gain.value < gain.high
-    share, same = (
-        one(estimates, dataset="one", scorer=SAME_SET, statistic=name) for name in ("share of the ceiling", "pearson")
-    )
-    assert (share.value, share.low) == pytest.approx((same.value / 0.8, same.low / 0.8))
+
+    def of(dataset: str, statistic: str, scorer: str = SAME_SET) -> float:
+        return one(estimates, dataset=dataset, scorer=scorer, statistic=statistic, group="").value
+
+    shares = [(of(name, "pearson"), of(name, "ceiling of pearson", RATERS)) for name in ("one", "three")]
+    assert of("one", "share of the ceiling") == pytest.approx(shares[0][0] / shares[0][1])
+    assert of(OVER_SETS, "share of the ceiling") == pytest.approx(np.divide(*np.mean(shares, axis=0)))
     assert not one(estimates, dataset="two", scorer=SAME_SET, statistic="share of the ceiling").known
     mean = one(estimates, dataset=OVER_SETS, scorer=SAME_SET, statistic="difference of pearson")
     gains = pick(estimates, dataset=rows, scorer=SAME_SET, statistic="difference of pearson")
@@ -194,9 +204,6 @@ def test_estimates_by_hand() -> None:
         225,
     )
     assert mean.high - mean.low == pytest.approx(np.sqrt(sum((g.high - g.low) ** 2 for g in gains)) / 3, rel=0.15)
-    shares = pick(estimates, dataset=rows, scorer=SAME_SET, statistic="share of the ceiling")
-    share = one(estimates, dataset=OVER_SETS, scorer=SAME_SET, statistic="share of the ceiling")
-    assert len(shares) == 2 and share.value == pytest.approx(np.mean([row.value for row in shares]))
     same = one(estimates, dataset=OVER_SETS, scorer=SAME_SET, statistic="pearson", group=SAME_LINES["group"])
     assert same.n == 450 and same.value == pytest.approx(
         one(estimates, dataset=OVER_SETS, scorer=SAME_SET, statistic="pearson", group="").value

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import rejoinder
 from judges_of_domain import NarrowJudge
 from rejoinder import Example, Pair
-from rejoinder.analysis.preferences import FIRST, study_pairs
+from rejoinder.analysis.preferences import BALANCED, FIRST, study_pairs
 from rejoinder.analysis.scored import RATERS
 from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.estimates import Estimate
@@ -78,6 +78,9 @@ def test_accuracy_by_hand() -> None:
     assert total.reason == '1 pair without two scores, most often: no "x"'
     by_length = [accuracy(results, by="preferred reply", group=group) for group in ("longer", "shorter")]
     assert [(row.value, row.n) for row in by_length] == [(0.75, 2), (0, 1)]
+    assert all(math.isnan(row.p) and row.verdict == "undefined" for row in by_length)
+    balanced = results.one(scorer="column:x", statistic=BALANCED)
+    assert (balanced.value, balanced.n, balanced.contexts) == (0.375, 3, 1)
     assert accuracy(results, "length").value == (1 + 0 + 1 + 0.5 + 1) / 5
     assert results.one(scorer="column:x", versus="length", statistic=DIFFERENCE).value == (0 + 0 - 0.5 + 0.5) / 4
     (facts,) = results.about.data
@@ -92,23 +95,50 @@ def test_an_empty_reply_that_cannot_be_scored_loses() -> None:
 
 
 @pytest.mark.parametrize(
-    ("votes", "right"),
+    ("votes", "person", "scorer"),
     [
-        ((0, 0, 0), 1),
-        ((0, 0, 1), (0.5 + 0.5 + 0) / 3),  # the two see a split, the third is alone
-        ((0, 0, 0, None), 3.5 / 4),  # a tie is half right
-        ((0, 1), 0),
-        ((0, None), 0.5),  # the vote meets a tie, which is no preference; the tie meets the vote
-        ((None, None, None), None),
-        ((0,), None),
-        ((), None),
+        ((0, 0, 0), 1, 1),
+        ((0, 0, 1), 1 / 3, 2 / 3),
+        ((0, 0, 0, None), 3 / 4, 7 / 8),  # half of the pairs of votes hold the tie, which is half right
+        ((0, 1), 0, 0.5),
+        ((0, None), 0.5, 0.75),
+        ((None, None, None), 0.5, 0.5),
+        ((0,), None, None),
+        ((), None, None),
     ],
 )
-def test_a_rater_is_measured_against_the_others(votes: tuple[Choice | None, ...], right: float | None) -> None:
-    pairs = [made(1, (1, 0), 0, votes=(1, 1)), made(2, (1, 0), 0, votes=votes)]
-    rater = study_pairs(pairs, ["column:x"], resamples=100).one(scorer=RATERS, statistic="accuracy of one rater")
-    assert rater.n == (1 if right is None else 2)
-    assert rater.value == pytest.approx(1 if right is None else (1 + right) / 2)
+def test_a_person_and_a_scorer_meet_the_same_votes(
+    votes: tuple[Choice | None, ...], person: float | None, scorer: float | None
+) -> None:
+    """Each pair counts once; the other pair has the agreements 1 and 1."""
+    pairs = [made(1, (1, 0), 0, votes=(0, 0)), made(2, (1, 0), 0, votes=votes)]
+    results = study_pairs(pairs, ["column:x"], resamples=100)
+    for name, expected in ((RATERS, person), ("column:x", scorer)):
+        row = results.one(scorer=name, statistic="agreement with single votes")
+        assert row.n == (1 if expected is None else 2)
+        assert row.value == pytest.approx(1 if expected is None else (1 + expected) / 2)
+    both = 1 if person is None else (1 + person) / 2
+    highest = results.one(statistic="highest agreement with single votes")
+    assert highest.value == pytest.approx((1 + math.sqrt(2 * both - 1)) / 2)
+    assert not study_pairs([replace(pair, votes=()) for pair in pairs], ["column:x"], resamples=9).pick(scorer=RATERS)
+
+
+def test_length_alone_decides_nothing() -> None:
+    """A scorer that takes the longer reply in most pairs, and nothing else, is no better than .5 balanced."""
+    rng = random.Random(1)
+    pairs = []
+    for number in range(300):
+        longer = int(rng.random() < 0.8)  # people prefer the longer reply, the scorer too
+        words = (4, 2) if longer else (2, 4)
+        takes_first = (rng.random() < 0.9) == (words == (4, 2))
+        pairs.append(made(number, (int(takes_first), int(not takes_first)), 0, words))
+    results = study_pairs(pairs, ["column:x", "length"], resamples=200)
+    assert accuracy(results).verdict == "above" and accuracy(results).value > 0.7
+    balanced = results.one(scorer="column:x", statistic=BALANCED)
+    assert balanced.verdict == "inconclusive" and balanced.value == pytest.approx(0.5, abs=0.06)
+    length = results.one(scorer="length", statistic=BALANCED)
+    assert (length.value, length.low, length.high, length.p) == (0.5, 0.5, 0.5, 1.0)
+    assert results.answer[0].startswith("column:x shows no significant agreement")
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.3, 0.5, 0.9]))
@@ -134,19 +164,19 @@ def test_the_headline_claims_only_what_is_significant() -> None:
         (study_pairs(drawn(200, 2, 0.9), ["column:x"]), "above", "column:x agrees with human choices: "),
         (study_pairs(drawn(200, 3, 0.1), ["column:x"]), "below", "column:x disagrees with human choices"),
     ]
-    longer = [made(n, (int(n % 9 > 0), 0), 0, (4, 2)) for n in range(90)]
-    cases += [
-        (study_pairs(longer, ["column:x"]), "above", "column:x agrees with human choices, but not significantly more"),
-    ]
     for results, verdict, start in cases:
-        assert accuracy(results).verdict == verdict
+        assert results.one(scorer="column:x", statistic=BALANCED).verdict == verdict
         assert results.answer[0].startswith(start) and len(results.answer[0].split()) <= 20
-    assert cases[-1][0].one(scorer="column:x", statistic=DIFFERENCE).verdict == "below"
+    # where the longer reply is always preferred there is no balanced accuracy, and accuracy decides
+    longer = study_pairs([made(n, (int(n % 9 > 0), 0), 0, (4, 2)) for n in range(90)], ["column:x"])
+    assert longer.answer[0].startswith("column:x agrees with human choices: accuracy 94 %")
+    assert "significantly worse" in longer.answer[1]
+    assert longer.one(scorer="column:x", statistic=DIFFERENCE).verdict == "below"
     several = study_pairs(drawn(60, 1, 0.5), ["column:x", "column:-x"])
     assert (
         several.answer[0].startswith("No scorer shows significant agreement") and len(several.answer[0].split()) <= 20
     )
-    assert "baseline" in study_pairs(longer, ["length"]).answer[1]
+    assert "baseline" in study_pairs(drawn(60, 1, 0.5), ["length"]).answer[1]
 
 
 @pytest.mark.parametrize("context", [[], ["Tea?"]])

@@ -77,7 +77,7 @@ def test_ten_systems_have_an_interval_over_systems_and_contexts() -> None:
     row = study(examples, {"given": given(noisy(examples, 1.0))}, resamples=200).one(
         scorer="given", level="system", statistic="pearson"
     )
-    assert row.low < row.value < row.high and (row.n, row.contexts) == (10, 10)
+    assert row.low < row.value < row.high and (row.n, row.contexts) == (10, len({one.context for one in examples}))
 
 
 @pytest.mark.parametrize(("systems", "reason"), [("a", "one system"), ("ab", "two systems")])
@@ -160,7 +160,11 @@ def test_figures_do_not_depend_on_other_scorers_lines_or_data_sets() -> None:
     )
     # a rater of each line is drawn in the order of the lines
     drawn = {
-        "statistic": {row.statistic for row in both.estimates if not row.statistic.endswith(("one rater", "halves"))}
+        "statistic": {
+            row.statistic
+            for row in both.estimates
+            if not row.statistic.endswith(("one rater", "halves", "same others"))
+        }
     }
     assert numbers(shuffled, **drawn) == numbers(both, **drawn)
     twice = [*examples, *(replace(one, dataset="two") for one in examples)]
@@ -270,6 +274,24 @@ def test_only_a_single_scorer_whose_interval_excludes_0_has_a_forecast() -> None
     of_systems = [replace(example, system="xy"[place % 2]) for place, example in enumerate(examples)]
     (scored,), _ = scored_sets(of_systems, {"a": np.zeros(120)}, asked=("a",))
     assert beyond_chance([open_row], {"a": band}, scored)[0].needed is None
+
+
+@pytest.mark.parametrize("sets", [1, 2])
+def test_agreement_takes_both_correlations(sets: int) -> None:
+    """Scores far above the others in a few lines take Pearson's correlation away, and leave Spearman's."""
+    rng = np.random.default_rng(0)
+    examples = [replace(line, dataset=f"set {place % sets}", system=None) for place, line in enumerate(lines(240))]
+    scores = ratings_of(examples) + rng.normal(size=240)
+    far = scores + np.where(rng.permutation(240) < 4, 1000.0, 0.0)
+    for values, verdict in ((scores, "above"), (far, "inconclusive")):
+        results = study(examples, {"mine": given(values.tolist())}, resamples=200)
+        rows = [
+            results.one(scorer="mine", dataset=name, level="turn", statistic=statistic, group="")
+            for name in (["set 0"] if sets == 1 else ["set 0", "set 1", "mean over data sets"])
+            for statistic in ("pearson", "spearman")
+        ]
+        assert {row.verdict for row in rows} == {verdict}
+        assert all(row.p_adjusted < 0.05 and row.low > 0 for row in rows if row.statistic == "spearman")
 
 
 # length, pairs

@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 
 from rejoinder.analysis.baselines import each_scorer
-from rejoinder.analysis.ceiling import raters, raters_table, shares_of_ceiling
+from rejoinder.analysis.ceiling import SAME_OTHERS, SHARE, WORTH, compared_with_raters, raters, raters_table
 from rejoinder.analysis.contrasts import contrasts, contrasts_table
 from rejoinder.analysis.disagreements import mistakes
-from rejoinder.analysis.labels import labels, labels_table
+from rejoinder.analysis.labellers import labellers
+from rejoinder.analysis.labels import labels, labels_table, without_chance
 from rejoinder.analysis.length import length, length_table
+from rejoinder.analysis.pass_rate import pass_rates
 from rejoinder.analysis.scored import RATERS, Analysis, Derived, ScoredSet
+from rejoinder.analysis.slices import slices
 from rejoinder.analysis.standings import SAME_LINES, best_first, standing
 from rejoinder.analysis.systems import systems, systems_table
 from rejoinder.analysis.verdicts import agreement_word, verdicts
@@ -26,7 +29,7 @@ from rejoinder.report.tables import Column, Table, pivot
 from rejoinder.report.written import interval, lines_scored, pluralize
 from rejoinder.stats.correlation import CORRELATIONS, chance_band, columns, pearson
 from rejoinder.stats.ranking import pair_accuracy, pair_accuracy_by_chance
-from rejoinder.stats.resamples import FEWEST_CLUSTERS, FloatArray, IntArray, renumbered
+from rejoinder.stats.resamples import FEWEST_CLUSTERS, FloatArray, IntArray, groups_drawn, renumbered
 from rejoinder.stats.splits import fold_groups
 
 FEWEST_SYSTEMS = 10
@@ -70,16 +73,15 @@ def _over_systems(scored: ScoredSet, scorer: str, rows: IntArray) -> list[Estima
     named = int((scored.rated.systems != NO_SYSTEM).sum())
     size, contexts = len(means[0]), len(np.unique(scored.rated.contexts[rows]))
     about = {"level": "system", "n": size, "unscored": named - len(rows), "contexts": min(size, contexts)}
-    drawn = scored.sampling.generator(scored.name, "systems drawn").integers(0, size, means[0][:, 1:].shape)
-    resampled = [np.hstack([mean[:, :1], np.take_along_axis(mean[:, 1:], drawn, axis=0)]) for mean in means]
+    resampled = [groups_drawn(mean, scored.sampling.generator(scored.name, "systems drawn")) for mean in means]
     estimates = []
     for name, correlate in CORRELATIONS.items():
         result = correlate(*(mean[:, 0] for mean in means), names=("mean score", "mean rating"))
         result = replace(result, reason=_FEW_SYSTEMS.get(size, result.reason))
         draws = columns(name, *resampled) if size >= FEWEST_SYSTEMS else np.array([result.value])
         estimate = _correlation(scored, scorer, rows, result, draws, statistic=name, **about)
-        few = result.known and size < FEWEST_SYSTEMS
-        estimates.append(replace(estimate, reason=f"no interval: {size} systems, ten are needed") if few else estimate)
+        few = f"no interval: {size} systems, ten are needed" if result.known and size < FEWEST_SYSTEMS else ""
+        estimates.append(replace(estimate, contexts=contexts, reason=few or estimate.reason))
     return estimates
 
 
@@ -120,14 +122,18 @@ def without_copies(scored: ScoredSet) -> list[Estimate]:
 def by_chance(scored: ScoredSet) -> list[Estimate]:
     """Return the interval that holds 95 % of the correlations of scorers that are unrelated to the ratings.
 
-    p is that of the scorer's correlation, from the same distribution. A line without a system is alone in its own.
+    p is that of the scorer's correlation, from the same distribution; for Spearman, of ranks. A line without a system
+    is alone in its own.
     """
+    from scipy.stats import rankdata
+
     rated = scored.rated
     alone = rated.named_systems.max(initial=NO_SYSTEM) + 1 + np.arange(len(rated))
     systems = np.where(rated.systems == NO_SYSTEM, alone, rated.systems)
     bands = [
-        scored.row(scorer, rows, "pearson by chance", chance_band(values, ratings, rated.contexts[rows], systems[rows]))
+        scored.row(scorer, rows, f"{name} by chance", chance_band(*both, rated.contexts[rows], systems[rows]))
         for scorer, rows, values, ratings in each_scorer(scored)
+        for name, both in (("pearson", (values, ratings)), ("spearman", (rankdata(values), rankdata(ratings))))
     ]
     return [band for band in bands if band.known]
 
@@ -187,7 +193,9 @@ def scorers_table(estimates: list[Estimate]) -> Table | None:
             column("n", "pearson", lines_scored, spare=True),
             Column("same lines", same, spare=True),
             column("by chance", "pearson by chance", lambda row: f"±{row.high:.2f}"),
-            column("share of the ceiling", "share of the ceiling", partial(interval, share=True)),
+            column(SHARE, SHARE, partial(interval, share=True)),
+            column(f"{WORTH} [low, high]", WORTH, partial(interval, digits=1)),
+            column("against the other raters", SAME_OTHERS, spare=True),
             column("Spearman [low, high]", "spearman"),
             Column("without copies", copies, spare=True),
             column("pairs", "pair accuracy", spare=True),
@@ -218,16 +226,20 @@ ANALYSES: tuple[tuple[Analysis, TableOf | None], ...] = (
     (pairs_of_lines, None),
     (out_of_domain, None),
     (raters, raters_table),
+    (compared_with_raters, None),
     (system_mean, None),
     (standing, None),
     (contrasts, contrasts_table),
     (systems, systems_table),
     (length, length_table),
     (labels, labels_table),
+    (labellers, None),
+    (pass_rates, None),
+    (slices, None),
     (mistakes, None),
 )
 """The analyses of a data set, each with its table. To add one, write a function and its table, and one line here."""
-DERIVED: tuple[Derived, ...] = (verdicts, shares_of_ceiling, ceiling_within_systems)
+DERIVED: tuple[Derived, ...] = (verdicts, ceiling_within_systems, without_chance)
 
 
 def analyse(scored: ScoredSet, analyses: Iterable[tuple[Analysis, TableOf | None]] = ANALYSES) -> list[Estimate]:

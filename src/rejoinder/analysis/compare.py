@@ -21,7 +21,7 @@ from rejoinder.data.rated_lines import UNNAMED, title_of
 from rejoinder.data.read import examples_of
 from rejoinder.data.values import is_number, under
 from rejoinder.errors import DataError, UsageError, shown
-from rejoinder.estimates import LEVEL, NAN, Estimate, Verdict, decide, pick, plain
+from rejoinder.estimates import NAN, Estimate, Verdict, decide, pick, plain
 from rejoinder.example import OVERALL, Example, Given
 from rejoinder.report.results import About, Gate, Results
 from rejoinder.report.written import sentences
@@ -181,11 +181,10 @@ def _decided(outcomes: Sequence[Outcome]) -> tuple[Estimate, ...]:
     for is_part in (False, True):
         family = [gap for gap in pick(estimates, statistic="difference") if bool(gap.group) is is_part]
         for gap in decide(family, [NAN if (gap.scorer, gap.group) in outside else gap.p for gap in family]):
-            is_open = gap.verdict is Verdict.INCONCLUSIVE and not gap.p < LEVEL
-            decided[gap.scorer, gap.group] = gap if is_open else replace(gap, needed=None)
+            decided[gap.scorer, gap.group] = gap
     rows = [decided[row.scorer, row.group] if row.statistic == "difference" else row for row in estimates]
-    no_verdict: dict[str, Any] = {"verdict": Verdict.OUT_OF_DOMAIN, "needed": None}
-    return tuple(replace(row, **no_verdict) if (row.scorer, row.group) in outside else row for row in rows)
+    no_verdict = Verdict.OUT_OF_DOMAIN
+    return tuple(replace(row, verdict=no_verdict) if (row.scorer, row.group) in outside else row for row in rows)
 
 
 def _require_gate(scorers: Mapping[str, Scorer], fail_under: object, min_scored: object) -> None:

@@ -14,7 +14,7 @@ from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Case, Cases, Chart, KeyFigure, Layout, Prose, Section
 from rejoinder.report.results import About
 from rejoinder.report.tables import Column, Table, pivot
-from rejoinder.report.written import DASH, count, interval, number, p_value, percent, pluralize, rounded, sentences
+from rejoinder.report.written import DASH, count, interval, number, p_value, percent, pluralize, sentences
 
 MOST_CASES = 20
 _BRIEF_CASES, _MOST_ROWS = 3, 40
@@ -26,7 +26,7 @@ def layout_of(
     """Return the content of a report."""
     names = f"A is {about.options['a']}, B is {about.options['b']}."
     directions = {outcome.name: outcome.card.higher_is_better for outcome in outcomes}
-    columns = _columns(lines, directions)
+    columns = _columns(lines, estimates, directions)
     whole = pivot(pick(estimates, group=""), "scorer", columns, in_order=True, title="By scorer", heading="scorer")
     several = len(outcomes) > 1
     tables = (_strata(lines, outcome, estimates, columns, several=several) for outcome in outcomes)
@@ -60,15 +60,17 @@ def verdict_of(difference: Estimate, higher_is_better: bool | None) -> str:
     return f"{'B' if above is higher_is_better else 'A'} is better"
 
 
-def _columns(lines: Lines, directions: Mapping[str, bool | None]) -> list[Column]:
+def _columns(lines: Lines, estimates: Sequence[Estimate], directions: Mapping[str, bool | None]) -> list[Column]:
     """Return the columns of every table; a scorer that cannot judge the replies shows no numbers."""
 
     def known(write: Callable[[Estimate], str]) -> Callable[[Estimate], str]:
         return lambda estimate: DASH if estimate.verdict is Verdict.OUT_OF_DOMAIN else write(estimate)
 
-    def more(gap: Estimate) -> str:
-        return DASH if gap.needed is None else rounded(max(gap.needed - gap.n, 1))
+    def parts(wins: Estimate) -> str:
+        others = (shares[wins.scorer, wins.group, f"share of {name}"] for name in ("ties", "losses"))
+        return " / ".join(percent(share) for share in (wins.value, *others))
 
+    shares = {(row.scorer, row.group, row.statistic): row.value for row in estimates}
     difference = {"statistic": "difference"}
     means = {side: {"statistic": "mean score", "system": side} for side in "AB"}
     counts = [Column("pairs", difference, lambda estimate: count(estimate.n))]
@@ -79,9 +81,12 @@ def _columns(lines: Lines, directions: Mapping[str, bool | None]) -> list[Column
         *(Column(f"mean {side}", means[side], known(lambda mean: number(mean.value)), spare=True) for side in "AB"),
         Column("difference B - A", difference, known(lambda estimate: interval(estimate, signed=True))),
         Column("p", difference, known(lambda estimate: p_value(estimate.p_adjusted))),
-        Column("B wins", {"statistic": "win rate"}, known(lambda rate: interval(rate, share=True))),
+        Column("win rate of B", {"statistic": "win rate"}, known(lambda rate: interval(rate, share=True))),
+        Column("wins / ties / losses", {"statistic": "share of wins"}, known(parts), spare=True),
         Column("verdict", difference, lambda estimate: verdict_of(estimate, directions[estimate.scorer])),
-        Column("more needed", difference, more, spare=True),
+        Column(
+            "detectable", {"statistic": "detectable difference"}, known(lambda least: number(least.value)), spare=True
+        ),
     ]
 
 
@@ -112,7 +117,7 @@ def _keys(lines: Lines, estimates: Sequence[Estimate]) -> list[KeyFigure]:
     wins = one(estimates, scorer=first.scorer, statistic="win rate")
     size = pluralize(first.n, lines.unit, "replies" if lines.unit == "reply" else "")
     return [
-        KeyFigure.of(wins, "B wins", f"by {first.scorer}; 50 % is neither", share=True),
+        KeyFigure.of(wins, "win rate of B", f"by {first.scorer}, ties counted half; 50 % is neither", share=True),
         KeyFigure.of(first, "difference B - A", f"mean score by {first.scorer}", signed=True),
         KeyFigure(count(first.n), "", size.partition(" ")[2], f"in {pluralize(first.contexts, lines.cluster)}"),
     ]
@@ -127,7 +132,14 @@ def _chart(estimates: Sequence[Estimate], *, several: bool) -> Chart | None:
 
     caption = "How often a reply of B beats one of A, ties counted half. In the middle neither wins."
     return intervals(
-        "wins", wins[:_MOST_ROWS], row=row, null=0.5, scale=(0, 1), write=percent, xlabel="B wins", caption=caption
+        "wins",
+        wins[:_MOST_ROWS],
+        row=row,
+        null=0.5,
+        scale=(0, 1),
+        write=percent,
+        xlabel="win rate of B",
+        caption=caption,
     )
 
 

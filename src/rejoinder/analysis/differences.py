@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from rejoinder.analysis.pairing import Pairing, Places
 from rejoinder.analysis.worst import in_proportion, with_the_worst
 from rejoinder.data.clusters import Clusters, sorted_clusters
 from rejoinder.data.rated_lines import numbered
-from rejoinder.estimates import NAN, Estimate, estimate_of
+from rejoinder.estimates import LEVEL, NAN, Estimate, estimate_of
 from rejoinder.example import Example
 from rejoinder.report.written import pluralize
 from rejoinder.scorer import Card, FloatArray, Scorer, Scores
@@ -28,13 +29,12 @@ from rejoinder.stats.correlation import ROUNDING
 from rejoinder.stats.permutation import cluster_means
 from rejoinder.stats.resamples import FEWEST_CLUSTERS, BoolArray, IntArray, Sampling, number_of, renumbered
 from rejoinder.stats.shares import share_of_clusters
-from rejoinder.stats.splits import Pilot, items_needed, pilot_of_means
 from rejoinder.stats.two_samples import Samples, difference, win_rate
 
 FEWEST_OF_A_KIND = 5
 """Conversations of each side that a value of the `--by` column needs, without pairs."""
-FARTHEST = 1_000_000
-"""The largest forecast."""
+CHANCE = 0.8
+"""The probability with which the detectable difference is found."""
 SIDES = ("A", "B")
 
 
@@ -217,27 +217,32 @@ def _too_rare(sides: Sequence[_Side]) -> tuple[str, ...]:
 
 
 def _measured(lines: Lines, a: _Side, b: _Side, sign: int, sampling: Sampling) -> list[Estimate]:
-    """Return difference, rates of wins, losses and ties, and means; no label names the scorer or the column yet."""
+    """Return difference, win rate, shares of wins, ties and losses, the difference that could be found, and means.
+
+    No label names the scorer or the column yet.
+    """
     paired, means = lines.pairs.paired, (a.mean, b.mean)
     if not a.groups or not b.groups:
         n = 0 if paired else len(a.scores) + len(b.scores)
-        gap, win, tie = Estimate(n=n, contexts=a.groups + b.groups), Estimate(), NAN
+        gap, win, tie, least = Estimate(n=n, contexts=a.groups + b.groups), Estimate(), NAN, NAN
     elif paired:
-        gap, win, tie = _paired(a, b, sign, sampling)
+        gap, win, tie, least = _paired(a, b, sign, sampling)
     else:
-        gap, win, tie, means = _independent(a, b, sign, sampling)
-    gap = replace(gap, needed=None if (gap.needed or 0) > FARTHEST else gap.needed)
+        gap, win, tie, least, means = _independent(a, b, sign, sampling)
     seed = sampling.seed if gap.has_interval else None
     about: dict[str, Any] = {"system": "B", "versus": "A", "n": gap.n, "contexts": gap.contexts}
     share = f"share of {'pairs' if paired else 'pairs of a reply of A and one of B'}"
     method = f"{share}; a tie counts half; Wilson interval over {lines.cluster}s"
-    wins = estimate_of(win, **about, statistic="win rate", method=method)
-    losses = replace(wins, statistic="loss rate", value=1 - wins.value, low=1 - wins.high, high=1 - wins.low)
-    ties = Estimate(**about, statistic="tie rate", value=tie, method=f"{share}; no interval")
+    rates = [estimate_of(win, **about, statistic="win rate", method=method)]
+    parts = {"share of wins": win.value - tie / 2, "share of ties": tie, "share of losses": 1 - win.value - tie / 2}
+    method = f"{share}; no interval"
+    rates += [Estimate(**about, statistic=name, value=value, method=method) for name, value in parts.items()]
+    method = f"difference that a two-sided 5 % test finds with probability {CHANCE:g}, from Student's t"
+    rates.append(Estimate(**about, statistic="detectable difference", value=least, method=method))
     method = _method(lines, sampling, drawn=gap.has_interval)
     return [
         replace(gap, system="B", versus="A", statistic="difference", seed=seed, method=method),
-        *(rate for rate in (wins, losses, ties) if rate.known),
+        *(rate for rate in rates if rate.known),
         *(
             Estimate(statistic="mean score", system=system, value=mean, n=len(side.scores), contexts=side.groups)
             for system, mean, side in zip(SIDES, means, (a, b), strict=True)
@@ -245,29 +250,34 @@ def _measured(lines: Lines, a: _Side, b: _Side, sign: int, sampling: Sampling) -
     ]
 
 
-def _paired(a: _Side, b: _Side, sign: int, sampling: Sampling) -> tuple[Estimate, Estimate, float]:
-    """Return difference, win rate and tie rate of pairs; contexts are resampled, and A and B exchanged in them."""
+def _paired(a: _Side, b: _Side, sign: int, sampling: Sampling) -> tuple[Estimate, Estimate, float, float]:
+    """Return difference, win rate, share of ties and detectable difference of pairs.
+
+    Contexts are resampled, and A and B exchanged in them.
+    """
     apart = b.scores - a.scores
     # An empty reply loses even if its score is that of the other: the worst.
     ahead = np.where(apart == 0, a.empty.astype(int) - b.empty.astype(int), sign * np.sign(apart))
     win, tie = share_of_clusters((1 + ahead) / 2, a.clusters), float((ahead == 0).mean())
     gap = Estimate(value=float(apart.mean()), n=len(apart), contexts=a.groups)
     if a.groups < FEWEST_CLUSTERS:
-        return replace(gap, reason=_too_few(a.groups, "context")), win, tie
+        return replace(gap, reason=_too_few(a.groups, "context")), win, tie, NAN
     scale = float(np.abs(apart).max()) or 1.0  # before the flips, whose tolerance is absolute
     rng, times = sampling.generator([a.groups], "comparison"), sampling.resamples
     (mean,) = cluster_means(apart[None] / scale, a.clusters, np.zeros(1), times, rng, flips=times)
-    needed = items_needed(pilot_of_means(b.scores, a.scores, a.clusters))
-    return replace(gap, low=scale * mean.low, high=scale * mean.high, p=mean.p, needed=needed), win, tie
+    parts = np.bincount(a.clusters, weights=apart - gap.value, minlength=a.groups)
+    error = sqrt(float((parts**2).sum()) * a.groups / (a.groups - 1)) / len(apart)
+    gap = replace(gap, low=scale * mean.low, high=scale * mean.high, p=mean.p)
+    return gap, win, tie, _detectable(error, a.groups - 1, scale)
 
 
 def _independent(
     a: _Side, b: _Side, sign: int, sampling: Sampling
-) -> tuple[Estimate, Estimate, float, tuple[float, float]]:
-    """Return difference, win rate, tie rate and means of two samples; conversations are resampled and dealt.
+) -> tuple[Estimate, Estimate, float, float, tuple[float, float]]:
+    """Return difference, win rate, share of ties, detectable difference and means of two samples.
 
-    With several values of the column these are means over the values, weighted by their share of all replies, so that a
-    system that got more of the easy ones gains nothing.
+    Conversations are resampled and dealt. With several values of the column these are means over the values, weighted
+    by their share of all replies, so that a system that got more of the easy ones gains nothing.
     """
     strata = renumbered(np.concatenate([a.kinds, b.kinds]))
     values, second = np.concatenate([a.scores, b.scores]), np.arange(len(strata)) >= len(a.scores)
@@ -279,11 +289,20 @@ def _independent(
     ranks = np.unique(better, return_inverse=True)[1].astype(np.float64)
     up, down = (win_rate(replace(samples, values=ranks + step * second)).value for step in (0.5, -0.5))
     n, scale = len(strata), float(np.abs(values).max()) or 1.0
-    known = not gap.estimate.reason and min(abs(gap.estimate.value), gap.error) >= ROUNDING * scale
-    needed = items_needed(Pilot(gap.estimate.value, gap.error * sqrt(n), n)) if known else None
     reason = _too_few(min(groups), "conversation", " on a side") if gap.estimate.reason else ""
-    estimate = replace(gap.estimate, n=n, contexts=sum(groups), needed=needed, reason=reason)
-    return estimate, win_rate(replace(samples, values=better)), up - down, (gap.first, gap.second)
+    estimate = replace(gap.estimate, n=n, contexts=sum(groups), reason=reason)
+    least = _detectable(gap.error, gap.freedom, scale)
+    return estimate, win_rate(replace(samples, values=better)), up - down, least, (gap.first, gap.second)
+
+
+def _detectable(error: float, freedom: float, scale: float) -> float:
+    """Return the true difference that a test with this standard error finds with `CHANCE`; NaN without an error.
+
+    Source: Cohen (1988), Statistical Power Analysis for the Behavioral Sciences, chapter 2.
+    """
+    if not error >= ROUNDING * scale:
+        return NAN
+    return error * float(stdtrit(freedom, 1 - LEVEL / 2) + stdtrit(freedom, CHANCE))
 
 
 def _too_few(groups: int, unit: str, where: str = "") -> str:

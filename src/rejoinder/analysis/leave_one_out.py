@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.analysis.scored import RATERS, ScoredSet
+from rejoinder.analysis.ceiling import LEAST_SCORED, SHARE, ceiling_on, ratio_of, singly_rated
+from rejoinder.analysis.scored import ScoredSet
 from rejoinder.analysis.standings import OVER_SETS
 from rejoinder.errors import UsageError
-from rejoinder.estimates import Estimate, estimate_of, one, pick
+from rejoinder.estimates import Estimate, estimate_of, pick
 from rejoinder.example import OVERALL, Example
 from rejoinder.judges import DEFAULT, load_learner
 from rejoinder.judges.learner import AnyLearner
@@ -33,7 +34,7 @@ from rejoinder.version import __version__
 LEFT_OUT, SAME_SET = "judge (data set left out)", "judge (same data set)"
 """The scorers: a judge fitted on all other data sets, and one fitted on other conversations of the data set as well."""
 _CORRELATIONS: tuple[Statistic, ...] = ("pearson", "spearman")
-_MEASURED = ("pearson", "difference of pearson", "spearman", "difference of spearman", "share of the ceiling")
+_MEASURED = ("pearson", "difference of pearson", "spearman", "difference of spearman", SHARE)
 
 
 def left_out_scores(
@@ -71,16 +72,15 @@ def left_out_scores(
     return scores
 
 
-def left_out(members: Sequence[ScoredSet], same_set: FloatArray, estimates: Sequence[Estimate]) -> list[Estimate]:
+def left_out(members: Sequence[ScoredSet], same_set: FloatArray) -> list[Estimate]:
     """Return the agreement of `SAME_SET`, and how far it is above `LEFT_OUT`, in each data set and on average.
 
     Both judges are compared on the lines that both score, over the same resamples. `LEFT_OUT` is among the scorers of
-    the data sets, `same_set` [N] are the scores of all examples by `SAME_SET`, `estimates` have the ceilings.
+    the data sets, `same_set` [N] are the scores of all examples by `SAME_SET`.
     """
     measured: list[Estimate] = []
     drawn: dict[str, list[FloatArray]] = {statistic: [] for statistic in _MEASURED}
     for member in members:
-        ceiling = one(estimates, dataset=member.name, scorer=RATERS, statistic="ceiling of pearson").value
         both = np.stack([member.scores[LEFT_OUT], same_set[member.rated.places]])
         lines = np.flatnonzero(np.isfinite(both).all(axis=0))
         ratings, both, resamples = member.rated.ratings[lines], both[:, lines], member.resamples.at(lines)
@@ -92,25 +92,33 @@ def left_out(members: Sequence[ScoredSet], same_set: FloatArray, estimates: Sequ
         for name in _CORRELATIONS:
             unseen, seen = all_resampled(name, both, ratings, resamples)
             draws |= {name: seen, f"difference of {name}": seen - unseen}
-        if ceiling > 0:
-            draws["share of the ceiling"] = draws["pearson"] / ceiling
+        singly = np.intersect1d(lines, singly_rated(member))
+        if len(singly) >= LEAST_SCORED * len(lines) and ceiling_on(member, singly).known:
+            draws[SHARE] = np.stack([draws["pearson"], member.reliability(singly).ceiling])
         for statistic, row in draws.items():
             drawn[statistic].append(row)
             method = f"{statistic}; fitted on other conversations of the data set too, in {FOLDS} folds"
-            measured.append(member.estimate(row, SAME_SET, lines, method, **_labels(statistic)))
+            interval = _interval(statistic, row, resamples.size)
+            about = {**_labels(statistic), "method": f"{method}; {interval.method}"}
+            measured.append(member.row(SAME_SET, lines, measured=interval, **about))
     return [*measured, *(_mean(name, rows, measured) for name, rows in drawn.items() if rows or name != _MEASURED[-1])]
 
 
 def _mean(statistic: str, rows: Sequence[FloatArray], measured: Sequence[Estimate]) -> Estimate:
-    """Return the mean over data sets of `rows`, [1 + B] each; the data sets are resampled independently."""
+    """Return the mean over data sets of `rows`, draws of each; the data sets are resampled independently."""
     members = [estimate for estimate in pick(measured, **_labels(statistic)) if estimate.known]
     about: dict[str, Any] = {"dataset": OVER_SETS, "scorer": SAME_SET, **_labels(statistic)}
     if not rows:
         return Estimate(**about, reason="no data set has a correlation")
     about |= {name: sum(getattr(estimate, name) for estimate in members) for name in ("n", "contexts")}
-    interval = percentile_interval(np.mean(rows, axis=0), about["contexts"])
+    interval = _interval(statistic, np.mean(rows, axis=0), about["contexts"])
     method = f"{statistic}, mean over {len(rows)} data sets; {interval.method}"
     return estimate_of(interval, **about, method=method, seed=members[0].seed, level=members[0].level)
+
+
+def _interval(statistic: str, draws: FloatArray, contexts: int) -> Estimate:
+    """Return a statistic with its interval from `draws` [1 + B]; of a share [2, 1 + B], correlation and ceiling."""
+    return ratio_of(draws[0], draws[1], contexts) if statistic == SHARE else percentile_interval(draws, contexts)
 
 
 def _labels(statistic: str) -> dict[str, Any]:

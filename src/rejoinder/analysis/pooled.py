@@ -15,10 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.analysis.ceiling import raters
+from rejoinder.analysis.ceiling import (
+    CEILING,
+    ONE_RATER,
+    SAME_OTHERS,
+    SHARE,
+    over_ceiling,
+    raters,
+    ratio_of,
+    shares,
+    singly_rated,
+)
 from rejoinder.analysis.scored import RATERS, ScoredSet
 from rejoinder.analysis.standings import OVER_SETS, SAME_LINES, standings
-from rejoinder.analysis.verdicts import agreement_word, beyond_chance
+from rejoinder.analysis.verdicts import agreed, agreement_word, beyond_chance
 from rejoinder.analysis.within import SYSTEM_MEAN, SYSTEMS
 from rejoinder.estimates import Estimate, estimate_of, one, pick
 from rejoinder.report.charts import intervals
@@ -31,9 +41,8 @@ from rejoinder.stats.resamples import FloatArray, IntArray, mean_of_independent,
 FEWEST_SETS = 3
 """For which another data set is predicted; with two, the interval holds all values."""
 OF_RATERS = {
-    "ceiling of pearson": ("raters: ceiling", "pearson"),
-    "pearson of one rater": ("raters: one rater", "pearson"),
-    "spearman of one rater": ("raters: one rater", "spearman"),
+    CEILING: ("raters: ceiling", "pearson"),
+    ONE_RATER: ("raters: one rater", SAME_OTHERS),
     SYSTEM_MEAN: ("system mean", "pearson"),
 }
 """What raters set, and what knowing the system gives: the row and column among the scorers."""
@@ -56,17 +65,29 @@ def over_sets(
     order = {name: -draws[0] for name, draws in place.draws.items()}
     means = [_mean(pool, name) for name in pool.scores]
     means.sort(key=lambda mean: (not mean.known, mean.scorer not in order, order.get(mean.scorer, -mean.value)))
-    chance = {mean.scorer: row for mean in means for row in _of_sets(pool, estimates, mean.scorer, "pearson by chance")}
+    chance, rank_chance, of_ranks = (
+        {mean.scorer: row for mean in means for row in _of_sets(pool, estimates, mean.scorer, statistic)}
+        for statistic in ("pearson by chance", "spearman by chance", "spearman")
+    )
+    ranks = [of_ranks.get(mean.scorer, Estimate(scorer=mean.scorer)) for mean in means]
+    agreement, ranks = agreed(beyond_chance(means, chance, pool), beyond_chance(ranks, rank_chance, pool))
     names = [mean.scorer for mean in means if mean.known and mean.scorer in pool.compared and mean.scorer not in fitted]
-    others = [(name, statistic) for name in names for statistic in ("spearman", "share of the ceiling")]
+    others = [(name, SAME_OTHERS) for name in names]
     ranked = [name for name in names if name in place.draws]
     others += [(RATERS, statistic) for statistic in OF_RATERS]
+    met = len(pick(_inside(pool, estimates), scorer=RATERS, statistic=ONE_RATER))
     inside = [mean for name in names for mean in _of_sets(pool, estimates, name, SYSTEMS)]
     return [
-        *beyond_chance(means, chance, pool),
+        *agreement,
         *beyond_chance(inside, {mean.scorer: mean for mean in inside}, pool),
         *chance.values(),
-        *(mean for scorer, statistic in others for mean in _of_sets(pool, estimates, scorer, statistic)),
+        *pick(ranks, scorer=names),
+        *(
+            mean
+            for scorer, statistic in others
+            for mean in _of_sets(pool, estimates, scorer, statistic, met if statistic == SAME_OTHERS else 1)
+        ),
+        *(share for name in names for share in share_over_sets(pool, name)),
         *(row for name in names for row in _another_set(pool, estimates, name)),
         *(on_same_lines(pool, {name: pool.scores[name] for name in ranked} | dict(also or {})) if ranked else []),
     ]
@@ -83,13 +104,38 @@ def _mean(pool: ScoredSet, name: str) -> Estimate:
     return pool.row(name, rows, "pearson", mean, dataset=OVER_SETS, **about)
 
 
-def _of_sets(pool: ScoredSet, estimates: Sequence[Estimate], scorer: str, statistic: str) -> list[Estimate]:
-    """Return the mean of the estimates of the data sets that have one, whose interval follows from theirs; or nothing.
+def share_over_sets(pool: ScoredSet, scorer: str) -> list[Estimate]:
+    """Return the mean correlation over the mean ceiling, of the data sets that have both; or nothing.
 
-    Data sets are independent, so squared widths add up, and each data set counts alike.
+    Each data set has its own resamples.
+    """
+    rows, draws = list[Estimate](), list[tuple[FloatArray, FloatArray]]()
+    for member in pool.members:
+        lines = singly_rated(member)
+        ratio = over_ceiling(member, scorer, lines)
+        if ratio and pick(shares(member, scorer, lines), statistic=SHARE):
+            rows.append(member.row(scorer, ratio[0]))
+            draws.append((ratio[2], member.reliability(ratio[1]).ceiling))
+    if not rows:
+        return []
+    about = {name: sum(getattr(row, name) for row in rows) for name in ("n", "unscored", "contexts")}
+    correlation, ceiling = np.mean(draws, axis=0)
+    share = ratio_of(correlation, ceiling, about["contexts"])
+    method = f"means over {pluralize(len(rows), 'data set')}; {share.method}"
+    labels: dict[str, Any] = {"dataset": OVER_SETS, "scorer": scorer, "level": pool.level, "statistic": SHARE}
+    return [estimate_of(share, **labels, **about, seed=rows[0].seed, method=method)]
+
+
+def _of_sets(
+    pool: ScoredSet, estimates: Sequence[Estimate], scorer: str, statistic: str, least: int = 1
+) -> list[Estimate]:
+    """Return the mean of the estimates of the data sets that have one, whose interval follows from theirs.
+
+    Data sets are independent, so squared widths add up, and each data set counts alike. Nothing if fewer than `least`
+    have one.
     """
     rows = [row for row in _inside(pool, estimates) if row.scorer == scorer and row.statistic == statistic]
-    if not rows:
+    if len(rows) < least or not rows:
         return []
     about: dict[str, Any] = {name: sum(getattr(row, name) for row in rows) for name in ("n", "unscored", "contexts")}
     about |= {"dataset": OVER_SETS, "scorer": scorer, "level": pool.level, "statistic": statistic, "seed": rows[0].seed}
@@ -118,7 +164,7 @@ def sets_of(pool: ScoredSet, estimates: Sequence[Estimate]) -> dict[str, int]:
     """Return the number of data sets in which each scorer has a correlation; of raters, in which the limits exist."""
     rows = [(row.scorer, row.statistic) for row in _inside(pool, estimates)]
     counts = Counter(scorer for scorer, statistic in rows if statistic == "pearson")
-    return counts + Counter(OF_RATERS[name][0] for _, name in rows if OF_RATERS.get(name, ("", ""))[1] == "pearson")
+    return counts + Counter(OF_RATERS[name][0] for scorer, name in rows if scorer == RATERS and name in OF_RATERS)
 
 
 def range_of_sets(pool: ScoredSet, estimates: Sequence[Estimate], scorer: str) -> list[Estimate]:
@@ -198,7 +244,8 @@ def over_sets_table(pool: ScoredSet, estimates: Sequence[Estimate]) -> Table | N
         Column("Pearson, same lines", {"statistic": "pearson", **SAME_LINES}),
         Column("by chance", {"statistic": "pearson by chance"}, lambda row: f"±{number(row.high)}", spare=True),
         Column("Spearman [low, high]", {"statistic": "spearman", "group": ""}, spare=True),
-        Column("share of the ceiling", {"statistic": "share of the ceiling"}, partial(interval, share=True)),
+        Column(SHARE, {"statistic": SHARE}, partial(interval, share=True)),
+        Column("against the other raters", {"statistic": SAME_OTHERS, "group": ""}, spare=True),
     ]
     same = {
         f" Same lines: the {count(row.n)} that all ranked scorers score, which decide the order."
@@ -207,8 +254,8 @@ def over_sets_table(pool: ScoredSet, estimates: Sequence[Estimate]) -> Table | N
     }
     caption = (
         "Mean over these data sets of the correlation with human ratings inside each. [low, high]: 95 % intervals of "
-        "the mean over these sets, those of Spearman and shares from the intervals of the data sets (Zou and Donner "
-        "2008). Another data set: where 95 % of the correlations in other data sets of this kind fall. Scorers differ "
+        "the mean over these sets, that of Spearman from the intervals of the data sets (Zou and Donner 2008). "
+        "Another data set: where 95 % of the correlations in other data sets of this kind fall. Scorers differ "
         f"in data sets and lines, because some lines lack what they read.{''.join(same)} By chance: where 95 % of "
         "unrelated scorers fall. Ceiling: the highest correlation to expect of any scorer."
     )
@@ -235,17 +282,16 @@ def sets_table(pool: ScoredSet, estimates: Sequence[Estimate]) -> Table | None:
 def scorers_chart(
     scored: ScoredSet, estimates: Sequence[Estimate], name: str = "scorers", caption: str = ""
 ) -> Chart | None:
-    """Return the scorers that can judge the lines, the ceiling and one rater; of a pool the means over data sets."""
+    """Return the scorers that can judge the lines and the ceiling; of a pool the means over data sets."""
     own = pick(estimates, dataset=OVER_SETS if scored.members else scored.name, group="")
     rows = pick(own, statistic="pearson", level=scored.level, scorer=scored.scores)
     rows += [row for row in among_scorers(own) if row.scorer == OF_RATERS[SYSTEM_MEAN][0]]
-    limits = {"one rater": "pearson of one rater", "ceiling": "ceiling of pearson"}
     return intervals(
         name,
         sorted((row for row in rows if row.scorer not in scored.outside), key=lambda row: -row.value),
         kinds={**scored.kinds, OF_RATERS[SYSTEM_MEAN][0]: "oracle baseline"},
         bands={row.scorer: row.high for row in pick(own, statistic="pearson by chance")},
-        marks={text: one(own, scorer=RATERS, statistic=statistic) for text, statistic in limits.items()},
+        marks={"ceiling": one(own, scorer=RATERS, statistic=CEILING)},
         apart=[
             row.scorer for row in rows if scored.kinds.get(row.scorer) == "baseline" or row.scorer not in scored.asked
         ],

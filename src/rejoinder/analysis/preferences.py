@@ -1,15 +1,16 @@
 """Preference pairs: how often scorers choose the reply that people prefer.
 
 A scorer is right if it gives the preferred reply the higher score, and half right if it gives both the same score.
-Ties between people are in no accuracy. An empty reply that a scorer cannot score is the worse one. A pair that several
-lines hold, for example because people were asked in both orders, is one pair: its lines are averaged.
+Ties between people are in no accuracy. The length-balanced accuracy, the mean of the accuracies where people prefer the
+longer reply and where they prefer the shorter one, decides: it is .5 for a scorer that knows nothing but length. An
+empty reply that a scorer cannot score is the worse one. A pair that several lines hold, for example because people were
+asked in both orders, is one pair: its lines are averaged.
 
 Shapes: N lines, P pairs.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -24,7 +25,7 @@ from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.rated_lines import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.data.read import pairs_of
 from rejoinder.errors import DataError, UsageError
-from rejoinder.estimates import NAN, Estimate, Verdict, decide, estimate_of, one, pick
+from rejoinder.estimates import NAN, Estimate, Verdict, decide, estimate_of, pick
 from rejoinder.example import Choice, Given, Pair
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Chart, KeyFigure, Layout, Prose, Section
@@ -39,11 +40,13 @@ from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.noted import noted
 from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.scoring.workers import Count, Workers, scored
+from rejoinder.stats.agreement import Votes, highest_agreement, votes
 from rejoinder.stats.permutation import FLIPS, cluster_means
 from rejoinder.stats.resamples import IntArray, Sampling, number_of
 from rejoinder.text.normalize import visible
 
-ACCURACY, DIFFERENCE, OF_RATER = "accuracy", "difference of accuracy", "accuracy of one rater"
+ACCURACY, BALANCED, DIFFERENCE = "accuracy", "length-balanced accuracy", "difference of accuracy"
+WITH_VOTES, HIGHEST = "agreement with single votes", "highest agreement with single votes"
 LENGTH, CHANCE = "length", 0.5
 _TOTAL = {"statistic": ACCURACY, "by": ""}
 _COUNTS = {"ties": "ties", "contexts": "contexts", "votes": "single votes", "longer": "longer preferred"}
@@ -64,8 +67,8 @@ def study_pairs(
     """Return the accuracy of each scorer against human choices between two replies.
 
     For each data set, and also for baselines: the longer reply, the one that shares more words with the context, the
-    first one; and for one rater against the others if there are single votes. Intervals come from resampled contexts.
-    The same seed gives the same numbers, whatever the order of pairs and scorers.
+    first one. If there are single votes, also how often people and scorers agree with them. Intervals come from
+    resampled contexts. The same seed gives the same numbers, whatever the order of pairs and scorers.
 
     For the arguments see `study`. `data` are N pairs in any form that `pairs_of` takes, of which some have a
     preference; `progress` counts replies, 2 N for each scorer.
@@ -90,9 +93,10 @@ def study_pairs(
     baselines = {name: load_scorer(name) for name in (LENGTH, OVERLAP) if name not in loaded}
     scores = scored(loaded, replies, asked_of(choice.scorers, vectors), workers, progress) | scored(baselines, replies)
     loaded |= baselines
-    right = _right(pairs, scores, loaded)
+    choices = _choices(pairs, scores, loaded)
     reasons = {name: most_frequent(scores[name].reasons.values()) or "no reason given" for name in loaded}
-    if not any(np.isfinite(right[name]).any() for name in asked):
+    decided = np.array([pair.preferred is not None for pair in pairs])
+    if not any(np.isfinite(choices[name][decided]).any() for name in asked):
         problem = f"none of {len(pairs)} pairs has two scores; most often: {reasons[asked[0]]}"
         raise nothing_scored(f"{asked[0]}: {problem}")
     datasets, data, estimates = np.array([pair.dataset or UNNAMED for pair in pairs]), [], []
@@ -102,7 +106,7 @@ def study_pairs(
         shares = {name: domain_share(scores[name], loaded[name], sides) for name in loaded}
         outside = {name: out_of_domain(name, loaded[name].card, share) for name, share in shares.items()}
         outside = {name: reason for name, reason in outside.items() if reason}
-        inside = {name: values[places] for name, values in right.items()}
+        inside = {name: values[places] for name, values in choices.items()}
         facts, rows, note = _measured(dataset, [pairs[place] for place in places], inside, reasons, sampling)
         data.append({**facts, "out_of_domain": outside})
         estimates += _decided(rows, asked, outside)
@@ -116,7 +120,7 @@ def study_pairs(
             }
             for name, scorer in loaded.items()
         }
-        | ({FIRST: {"kind": "baseline", "asked": False}} if FIRST in right else {}),
+        | ({FIRST: {"kind": "baseline", "asked": False}} if FIRST in choices else {}),
         options={"resamples": resamples, "seed": seed, "scorers": asked},
         counts={"lines": len(pairs), "pairs": sum(facts["pairs"] for facts in data)},
     )
@@ -130,37 +134,34 @@ def study_pairs(
     )
 
 
-def _right(pairs: Sequence[Pair], scores: Mapping[str, Scores], scorers: Mapping[str, Scorer]) -> dict[str, FloatArray]:
-    """Return [N] how right each scorer is, the first reply unless it is always or never preferred, and one rater.
+_SIGNS: Mapping[Choice | None, float] = {0: 1.0, 1: -1.0, None: 0.0}
 
-    1 for the preferred reply, 0 for the other, 0.5 for neither; NaN without a choice, or if people prefer neither.
+
+def _choices(
+    pairs: Sequence[Pair], scores: Mapping[str, Scores], scorers: Mapping[str, Scorer]
+) -> dict[str, FloatArray]:
+    """Return [N] the choice of each scorer, and the first reply unless people always or never prefer it.
+
+    1 for the first reply, -1 for the second, 0 for neither; NaN without a choice.
     """
-    halves: dict[Choice | None, float] = {0: 0.5, 1: -0.5, None: NAN}
-    first = np.array([halves[pair.preferred] for pair in pairs])
     empty = np.array([[not visible(reply.response) for reply in pair.replies] for pair in pairs])
-    right: dict[str, FloatArray] = {}
+    choices: dict[str, FloatArray] = {}
     for name, scorer in scorers.items():
         direction = -1 if scorer.card.higher_is_better is False else 1
         values = direction * scores[name].values.reshape(-1, 2)
         values[np.isnan(values) & empty & np.isfinite(values[:, ::-1])] = -np.inf
-        right[name] = 0.5 + np.sign(values[:, 0] - values[:, 1]) * first
-    if len(np.unique(first[np.isfinite(first)])) > 1:
-        right[FIRST] = 0.5 + first
-    return {**right, RATERS: np.array([_one_rater(pair.votes) for pair in pairs])}
+        choices[name] = np.sign(values[:, 0] - values[:, 1])
+    if len({pair.preferred for pair in pairs} - {None}) > 1:
+        choices[FIRST] = np.ones(len(pairs))
+    return choices
 
 
-def _one_rater(votes: Sequence[Choice | None]) -> float:
-    """Return how often a vote is the choice of most other votes; a tie on either side counts half.
-
-    NaN without other votes, or if most of them prefer neither reply.
-    """
-    right = []
-    for place, vote in enumerate(votes):
-        counts = Counter([*votes[:place], *votes[place + 1 :]])
-        most = [choice for choice in counts if counts[choice] == max(counts.values())]
-        if most and most != [None]:
-            right.append(0.5 if vote is None or len(most) > 1 else float(vote == most[0]))
-    return sum(right) / len(right) if right else NAN
+def _votes(pairs: Sequence[Pair]) -> Votes:
+    """Return the agreement of the single votes on each pair."""
+    table = np.full((len(pairs), max((len(pair.votes) for pair in pairs), default=0)), NAN)
+    for row, pair in zip(table, pairs, strict=True):
+        row[: len(pair.votes)] = [_SIGNS[vote] for vote in pair.votes]
+    return votes(table)
 
 
 # one data set
@@ -169,16 +170,17 @@ def _one_rater(votes: Sequence[Choice | None]) -> float:
 def _measured(
     dataset: str,
     pairs: Sequence[Pair],
-    right: Mapping[str, FloatArray],
+    choices: Mapping[str, FloatArray],
     reasons: Mapping[str, str],
     sampling: Sampling,
 ) -> tuple[dict[str, Any], list[Estimate], str]:
     """Return the facts about a data set, its estimates without verdicts, and a note about its clusters."""
     numbers, clusters = numbered([_key(pair) for pair in pairs]), sorted_clusters(pairs)
     contexts = clusters.numbers[np.unique(numbers, return_index=True)[1]]  # [P]
-    decided = np.array([pair.preferred is not None for pair in pairs])
+    preferred = np.array([_SIGNS[pair.preferred] or NAN for pair in pairs])
+    decided, of_longer = np.isfinite(preferred), choices[LENGTH] * preferred
     empty = np.array([any(not visible(reply.response) for reply in pair.replies) for pair in pairs])
-    groups = {"longer": right[LENGTH] == 1, "shorter": right[LENGTH] == 0, "empty": decided & empty}
+    groups = {"longer": of_longer == 1, "shorter": of_longer == -1, "empty": decided & empty}
     facts = {
         "dataset": dataset,
         "title": title_of(dataset, pairs),
@@ -189,26 +191,46 @@ def _measured(
         "votes": sum(len(pair.votes) for pair in pairs),
         **{group: len(np.unique(numbers[lines])) for group, lines in groups.items()},
     }
-    questions = [item for name, values in right.items() for item in _questions(name, values, right[LENGTH])]
+    given = _votes(pairs)
+    questions = [item for name, own in choices.items() for item in _questions(name, own, preferred, of_longer)]
+    balanced = [(place - 1, place) for place, (labels, _) in enumerate(questions) if labels.get("group") == "shorter"]
+    if np.isfinite(given.persons).any():
+        agreeing = {name: given.scorer(own) for name, own in choices.items()} | {RATERS: given.persons}
+        questions += [({"scorer": name, "statistic": WITH_VOTES}, values) for name, values in agreeing.items()]
     null = np.array([_null(labels["statistic"]) for labels, _ in questions])
-    values = _averaged(np.stack([values for _, values in questions]), numbers)
-    means = cluster_means(values, contexts, null, sampling.resamples, sampling.generator(dataset, "choices"))
+    values, rng = (
+        _averaged(np.stack([values for _, values in questions]), numbers),
+        sampling.generator(dataset, "choices"),
+    )
+    means = cluster_means(values, contexts, null, sampling.resamples, rng, balanced=balanced)
+    labelled = [labels for labels, _ in questions]
+    labelled += [{"scorer": labelled[place]["scorer"], "statistic": BALANCED} for place, _ in balanced]
     method = (
         f"mean over pairs; 95 % expanded percentile interval, {sampling.resamples} resamples of contexts; "
         f"p: {FLIPS} sign flips of contexts"
     )
     about = {"dataset": dataset, "level": "pair", "method": method, "seed": sampling.seed}
     estimates = []
-    for (labels, _), mean in zip(questions, means, strict=True):
+    for labels, mean in zip(labelled, means, strict=True):
         scorer, reason, unscored = labels["scorer"], mean.reason, 0
         if scorer != RATERS:
-            unscored = len(np.unique(numbers[decided & np.isnan(right[scorer])]))
-        elif not mean.n:
-            continue
+            unscored = len(np.unique(numbers[decided & np.isnan(choices[scorer])]))
         if unscored:
             reason = f"{pluralize(unscored, 'pair')} without two scores, most often: {reasons.get(scorer)}"
-        estimates.append(estimate_of(mean, **about, **labels, unscored=unscored, reason=reason))
+        if labels["statistic"] == BALANCED and not mean.known:
+            reason = "people prefer the longer reply, or the shorter one, in none of the pairs"
+        estimate = estimate_of(mean, **about, **labels, unscored=unscored, reason=reason)
+        if labels.get("group") or labels["statistic"] == WITH_VOTES:
+            estimate = estimate_of(estimate, p=NAN)  # a scorer that reads length alone differs from .5 as well
+        estimates.append(estimate)
+    estimates += [_bound(row) for row in estimates if row.scorer == RATERS]
     return facts, estimates, clusters.note
+
+
+def _bound(person: Estimate) -> Estimate:
+    """Return the highest agreement with single votes to expect of a scorer, from that of one person."""
+    value, low, high = map(highest_agreement, (person.value, *person.ends))
+    return estimate_of(person, statistic=HIGHEST, value=value, low=low, high=high)
 
 
 def _key(pair: Pair) -> tuple[str, ...]:
@@ -228,17 +250,19 @@ def _averaged(values: FloatArray, numbers: IntArray) -> FloatArray:
     return means
 
 
-def _questions(name: str, right: FloatArray, of_longer: FloatArray) -> Iterator[tuple[dict[str, str], FloatArray]]:
-    """Yield the labels and [N] values of the means of a scorer, or of one rater."""
-    if name == RATERS:
-        yield {"scorer": name, "statistic": OF_RATER}, right
-        return
-    labels = {"scorer": name, "statistic": ACCURACY}
+def _questions(
+    name: str, choice: FloatArray, preferred: FloatArray, of_longer: FloatArray
+) -> Iterator[tuple[dict[str, str], FloatArray]]:
+    """Yield the labels and [N] values of the accuracies of a scorer.
+
+    `of_longer` is 1 where people prefer the longer reply, -1 where they prefer the shorter one.
+    """
+    labels, right = {"scorer": name, "statistic": ACCURACY}, (1 + choice * preferred) / 2
     yield labels, right
-    for group, is_longer in (("longer", 1), ("shorter", 0)):
+    for group, is_longer in (("longer", 1), ("shorter", -1)):
         yield {**labels, "by": "preferred reply", "group": group}, np.where(of_longer == is_longer, right, NAN)
     if name != LENGTH:
-        yield {"scorer": name, "statistic": DIFFERENCE, "versus": LENGTH}, right - of_longer
+        yield {"scorer": name, "statistic": DIFFERENCE, "versus": LENGTH}, right - (1 + of_longer) / 2
 
 
 def _null(statistic: str) -> float:
@@ -247,10 +271,10 @@ def _null(statistic: str) -> float:
 
 
 def _decided(rows: Sequence[Estimate], asked: Sequence[str], outside: Mapping[str, str]) -> list[Estimate]:
-    """Return the estimates with verdicts for the scorers that were asked for."""
+    """Return the estimates with verdicts for the scorers that were asked for; of parts of the pairs there are none."""
     by_key = {(row.statistic, row.group, row.scorer): row for row in rows}
-    for statistic, group in dict.fromkeys((row.statistic, row.group) for row in rows):
-        keys = [(statistic, group, name) for name in asked if (statistic, group, name) in by_key]
+    for statistic in (ACCURACY, BALANCED, DIFFERENCE):
+        keys = [(statistic, "", name) for name in asked if (statistic, "", name) in by_key]
         family = [by_key[key] for key in keys]
         by_key.update(zip(keys, decide(family, null=_null(statistic), outside=outside), strict=True))
     return list(by_key.values())
@@ -285,9 +309,9 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
     keys = [KeyFigure(percent(CHANCE), "", "chance", "chooses at random")]
     for lead in _ranked(estimates, about, first["dataset"])[:1]:
         note = "significantly above chance" if lead.verdict == Verdict.ABOVE else "not significantly above chance"
-        keys.insert(0, KeyFigure.of(lead, lead.scorer, note, share=True))
-    rater = pick(estimates, dataset=first["dataset"], scorer=RATERS)
-    keys += [KeyFigure.of(row, "one rater", "against the others", share=True) for row in rater]
+        keys.insert(0, KeyFigure.of(lead, lead.scorer, f"{lead.statistic}, {note}", share=True))
+    person = pick(estimates, dataset=first["dataset"], scorer=RATERS, statistic=WITH_VOTES)
+    keys += [KeyFigure.of(row, "one person", "agrees with the vote of another", share=True) for row in person]
     keys.append(KeyFigure(count(first["pairs"]), "", "pairs of replies", f"of {count(first['contexts'])} contexts"))
     rows = [(facts["title"], *(count(facts[name]) for name in ("pairs", *_COUNTS))) for facts in about.data]
     tables = [block for section in sections for block in section.blocks if isinstance(block, Table)]
@@ -302,62 +326,90 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
     )
 
 
+def _deciding(rows: Sequence[Estimate]) -> list[Estimate]:
+    """Return the figure to decide by of each scorer: length-balanced accuracy, else accuracy."""
+    balanced = {row.scorer: row for row in pick(rows, statistic=BALANCED) if row.known}
+    return [balanced.get(row.scorer, row) for row in pick(rows, **_TOTAL)]
+
+
 def _ranked(estimates: Iterable[Estimate], about: About, dataset: str) -> list[Estimate]:
-    """Return the accuracies of the scorers that were asked for and can judge the replies, the best first.
+    """Return the figures to decide by of the scorers that were asked for and can judge the replies, the best first.
 
     Baselines are left out if there are other scorers.
     """
-    rows = [row for row in pick(estimates, dataset=dataset, **_TOTAL) if about.scorers[row.scorer]["asked"] and row.n]
-    rows = sorted((row for row in rows if row.verdict != Verdict.OUT_OF_DOMAIN), key=lambda row: -row.value)
+    rows = _deciding(pick(estimates, dataset=dataset))
+    rows = [row for row in rows if about.scorers[row.scorer]["asked"] and row.n]
+    rows = [row for row in rows if row.verdict != Verdict.OUT_OF_DOMAIN]
+    rows.sort(key=lambda row: (row.statistic != BALANCED, -row.value))
     return [row for row in rows if about.scorers[row.scorer]["kind"] != "baseline"] or rows
 
 
 def _section(facts: Mapping[str, Any], rows: Sequence[Estimate], about: About) -> Section:
     """Return the chart of accuracies and the tables of one data set."""
     prefix = f"{facts['title']}: " if len(about.data) > 1 else ""
-    able = [row for row in rows if one(rows, scorer=row.scorer, **_TOTAL).verdict != Verdict.OUT_OF_DOMAIN]
-    rater, kinds = pick(rows, scorer=RATERS), {name: scorer["kind"] for name, scorer in about.scorers.items()}
+    outside = {row.scorer for row in rows if row.verdict == Verdict.OUT_OF_DOMAIN}
+    able, kinds = (
+        [row for row in rows if row.scorer not in outside],
+        {name: scorer["kind"] for name, scorer in about.scorers.items()},
+    )
+    deciding = {row.scorer: row for row in _deciding(rows)}
+
+    def agreement(row: Estimate) -> str:
+        return "baseline" if kinds[row.scorer] == "baseline" else agreement_word(deciding[row.scorer])
+
     accuracies = pivot(
         rows,
         "scorer",
         [
+            Column("length-balanced [low, high]", {"statistic": BALANCED}),
             Column("accuracy [low, high]", _TOTAL),
-            Column("n", _TOTAL, lambda row: count(row.n)),
+            Column("n", _TOTAL, lambda row: count(row.n), spare=True),
             *(
-                Column(f"{group} preferred", {"statistic": ACCURACY, "group": group}, lambda row: number(row.value))
+                Column(
+                    f"{group} preferred",
+                    {"statistic": ACCURACY, "group": group},
+                    lambda row: number(row.value),
+                    spare=True,
+                )
                 for group in ("longer", "shorter")
             ),
-            Column(
-                "agreement", _TOTAL, lambda row: "baseline" if kinds[row.scorer] == "baseline" else agreement_word(row)
-            ),
+            Column("with votes", {"statistic": WITH_VOTES}, lambda row: number(row.value)),
+            Column("agreement", _TOTAL, agreement),
         ],
         title=f"{prefix}Accuracy against human choices",
-        caption="Share of pairs in which a scorer chooses the reply that people prefer; by chance .50. Also of the "
-        "pairs whose longer reply, in words, is preferred, and of those whose shorter one is.",
-        notes=[f"One rater against the others: {interval(row)} of {pluralize(row.n, 'pair')}." for row in rater],
+        caption="Accuracy: share of pairs in which a scorer chooses the reply that people prefer; by chance .50. "
+        "Length-balanced: mean of the accuracy where people prefer the longer reply, in words, and where they prefer "
+        "the shorter one; .50 for a scorer that knows length alone. With votes: agreement with the vote of one person, "
+        "a tie on either side half; of raters, of two people.",
+        notes=[
+            f"No scorer can be expected to agree with single votes in more than {interval(row)}."
+            for row in pick(rows, statistic=HIGHEST)
+        ],
     )
     tests = pivot(
         able,
         "scorer",
         [
-            Column("accuracy [low, high]", _TOTAL),
-            Column("p, chance", _TOTAL, lambda row: p_value(row.p)),
-            Column("p by Holm", _TOTAL, lambda row: p_value(row.p_adjusted)),
-            Column("difference from the longer reply [low, high]", {"statistic": DIFFERENCE}),
+            Column("length-balanced [low, high]", {"statistic": BALANCED}),
+            Column("p, chance", {"statistic": BALANCED}, lambda row: p_value(row.p)),
+            Column("p by Holm", {"statistic": BALANCED}, lambda row: p_value(row.p_adjusted)),
+            Column("accuracy less that of the longer reply [low, high]", {"statistic": DIFFERENCE}),
             Column("p, longer reply", {"statistic": DIFFERENCE}, lambda row: p_value(row.p)),
         ],
         title=f"{prefix}Tests against chance and against the longer reply",
         caption="p: two-sided, by sign flips of whole contexts; by Holm: for the number of scorers asked for.",
     )
-    shown = sorted(pick(able, **_TOTAL), key=lambda row: -row.value)
+    shown = sorted((row for row in _deciding(able) if row.known), key=lambda row: -row.value)
+    balanced = all(row.statistic == BALANCED for row in shown)
     chart = intervals(
         f"accuracy-{facts['dataset']}",
         shown,
         kinds={row.scorer: kinds[row.scorer] for row in shown},
-        marks={"chance": Estimate(value=CHANCE)} | dict(zip(["one rater"], rater, strict=False)),
+        marks={"chance": Estimate(value=CHANCE)},
         apart=[name for name in kinds if kinds[name] == "baseline" or not about.scorers[name]["asked"]],
         null=CHANCE,
-        xlabel="Accuracy",
-        caption=f"Share of pairs of {facts['title']} in which the preferred reply is chosen.",
+        xlabel="Length-balanced accuracy" if balanced else "Accuracy",
+        caption=f"Share of pairs of {facts['title']} in which the preferred reply is chosen"
+        f"{', the mean of pairs whose longer and whose shorter reply is preferred' if balanced else ''}.",
     )
     return Section(facts["title"], [chart, accuracies, tests])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from rejoinder.data.rated import RatedSet
 from rejoinder.estimates import Estimate, estimate_of
 from rejoinder.scoring.domain import DomainShare
+from rejoinder.stats.agreement import Reliability, reliability
 from rejoinder.stats.correlation import Statistic, all_resampled, by_part, less_group_means, pearsons
 from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, Sampling, percentile_interval, renumbered
 
@@ -18,6 +19,26 @@ Kind = Literal["metric", "judge", "baseline"]
 RATERS = "raters"
 """The label `scorer` of estimates about human ratings."""
 _EMPTY = Estimate()
+Chosen = Literal["chance", "verdict", "label"]
+"""How labelled lines were chosen: among all lines, among those with each verdict, or by label."""
+
+
+class Judging(NamedTuple):
+    """How verdicts are judged by labels.
+
+    Attributes:
+        bar: the share of good replies passed, and of bad replies caught, that a judge must reach.
+        cost: how many good replies failed are as bad as one bad reply passed.
+        cutoff: the lowest score that passes, for scorers that give numbers; "best" chooses it on other lines.
+        chosen: how the labelled lines were chosen.
+        by: keys of the lines, for the shares by value.
+    """
+
+    bar: float = 0.8
+    cost: float = 1.0
+    cutoff: float | Literal["best"] | None = None
+    chosen: Chosen = "chance"
+    by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +57,7 @@ class ScoredSet:
         of_all: [M] scores by scorer of `rated.population`: all lines, with a rating or not; empty of a pool.
         unscored: by scorer that leaves lines unscored, the most frequent reason.
         shares: by scorer with a domain, how many of its scored replies are out of it.
+        judging: how verdicts are judged by labels.
     """
 
     rated: RatedSet
@@ -49,7 +71,9 @@ class ScoredSet:
     of_all: Mapping[str, FloatArray] = field(default_factory=dict)
     unscored: Mapping[str, str] = field(default_factory=dict)
     shares: Mapping[str, DomainShare] = field(default_factory=dict)
+    judging: Judging = field(default_factory=Judging)
     _draws: dict[Any, dict[str, FloatArray]] = field(default_factory=dict, init=False, repr=False)
+    _reliability: dict[tuple[bytes, bool], Reliability] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -113,6 +137,18 @@ class ScoredSet:
         """Return [1 + B] Pearson's correlation of scores and ratings less the means of their groups."""
         draws: FloatArray = self._drawn("within", scorer, rows, groups)[0]
         return draws
+
+    def reliability(self, rows: IntArray, *, named: bool = True) -> Reliability:
+        """Return the reliability of the single ratings of some lines over each resample, once computed.
+
+        Unless `named`, raters count as drawn for each line.
+        """
+        key = rows.tobytes(), named
+        if key not in self._reliability:
+            raters = self.rated.single_raters if named else None
+            of_rows = None if raters is None else raters[rows]
+            self._reliability[key] = reliability(self.rated.single_ratings[rows], self.resamples.at(rows), of_rows)
+        return self._reliability[key]
 
     def means(self, scorer: str, rows: IntArray, groups: IntArray) -> FloatArray:
         """Return [S, 1 + B] the mean of the scores, or of the ratings, over each of S groups of some lines."""

@@ -18,10 +18,12 @@ from rejoinder.analysis.baselines import (
 )
 from rejoinder.analysis.disagreements import disagreements
 from rejoinder.analysis.labelling import counts_of, left_out_said, prompts_of
+from rejoinder.analysis.labels import good_or_bad, judges_of, judging_of
+from rejoinder.analysis.labels_layout import judged_results
 from rejoinder.analysis.leave_one_out import LEFT_OUT, SAME_SET, left_out, left_out_scores
 from rejoinder.analysis.pooled import over_sets
 from rejoinder.analysis.sample import joined, rated_lines
-from rejoinder.analysis.scored import Analysis, ScoredSet
+from rejoinder.analysis.scored import Analysis, Judging, ScoredSet
 from rejoinder.analysis.study_answer import answer, warnings
 from rejoinder.analysis.study_layout import Measured, layout
 from rejoinder.data.rated import Labelled, RatedSet, Tie, labelled, rated_sets, ratings_of
@@ -56,6 +58,12 @@ def study(
     vectors: str | Path | None = None,
     drop_copies: bool = False,
     leave_one_out: bool | str | AnyLearner = False,
+    bar: float | None = None,
+    cost: float = 1.0,
+    cutoff: float | str | None = None,
+    good: float | None = None,
+    chosen: str = "chance",
+    by: Sequence[str] = (),
     workers: Workers | Count = 1,
     progress: Advance = ignore,
     analyses: Iterable[tuple[Analysis, TableOf | None]] = ANALYSES,
@@ -82,6 +90,13 @@ def study(
         vectors: file of word vectors for scorers that need them; the default is the bundled ones.
         drop_copies: leave out responses that equal one of their references.
         leave_one_out: True, or a learner or its name: for each data set, fit a judge on all others and test it there.
+        bar: a gate for judges against labels: the share of good replies passed and of bad replies caught that both must
+            reach; without a gate 0.8 is the bar.
+        cost: how many good replies failed are as bad as one bad reply passed, which decides the best cutoff.
+        cutoff: the lowest score that passes, for scorers that give numbers; "best" chooses it on other contexts.
+        good: the lowest rating of a good reply: each rating becomes a label.
+        chosen: how the labelled lines were chosen: by "chance", by "verdict" or by "label".
+        by: keys of the lines: the shares of a judge are also given for each of their values.
         workers: how many processes score, or "auto", or open `Workers`.
         progress: called with the number of examples done, by scorer and baseline; before that, with `leave_one_out`,
             with 1 after each fit.
@@ -107,14 +122,29 @@ def study(
             raise UsageError(f"--{flag} is for ratings, and {pairs[0].where} is a pair. Omit it")
         return study_pairs(pairs, named, resamples=resamples, seed=seed, **run)  # type: ignore[arg-type]
     options = {"dimension": dimension, "resamples": resamples, "seed": seed, "drop_copies": drop_copies}
+    judging = judging_of(bar, cost, cutoff, chosen, by)
+    options |= {"bar": bar, "cost": cost, "cutoff": cutoff, "good": good, "chosen": chosen, "by": list(by)}
     examples = [line for line in lines if isinstance(line, Example)]
     facts = {"shared_ids": shared_ids_said(examples)}
-    others, unknown = 0, tuple[str, ...]()
+    labels, others = _labelled(examples, named, rated, tie, options)
+    return _study_of_ratings(labels, others, named, options, judging, leave_one_out, tuple(analyses), run, facts)
+
+
+def _labelled(
+    examples: Sequence[Example],
+    scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None,
+    rated: Given | None,
+    tie: Tie | None,
+    options: Mapping[str, Any],
+) -> tuple[Labelled, int]:
+    """Return the examples with their labels, and how many of the last ones a rated file has alone."""
+    dimension, others, unknown = options["dimension"], 0, tuple[str, ...]()
     if rated is not None:
-        sample = joined(examples, rated_lines(rated, columns_of(named)), dimension, refuse_copies)
-        examples, others, unknown = [*sample.lines], int((~sample.population).sum()), sample.unknown
-    labels = labelled(examples, dimension, tie=tie, prompts=prompts_of(named), unknown=unknown)
-    return _study_of_ratings(labels, others, named, options, leave_one_out, tuple(analyses), run, facts)
+        sample = joined(examples, rated_lines(rated, columns_of(scorers)), dimension, refuse_copies)
+        examples, others, unknown = sample.lines, int((~sample.population).sum()), sample.unknown
+    if options["good"] is not None:
+        examples = good_or_bad(examples, dimension, options["good"])
+    return labelled(examples, dimension, tie=tie, prompts=prompts_of(scorers), unknown=unknown), others
 
 
 def _study_of_ratings(
@@ -122,6 +152,7 @@ def _study_of_ratings(
     others: int,
     scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None,
     options: Mapping[str, Any],
+    judging: Judging,
     learner: bool | str | AnyLearner,
     analyses: tuple[tuple[Analysis, TableOf | None], ...],
     run: Mapping[str, Any],
@@ -137,21 +168,21 @@ def _study_of_ratings(
     usable = _usable_ratings(examples, dimension, drop_copies=options["drop_copies"])
     rated = rated_sets(examples, usable, dimension, labels.ties, others)
     given = score_examples(examples, scorers, {name: held_out[name] for name in held_out if name == LEFT_OUT}, **run)
-    sets = [_scored_set(own, given, sampling) for own in rated.filled]
-    pool = _scored_set(rated.pool, given, sampling, tuple(sets)) if rated.pool else None
+    sets = [_scored_set(own, given, sampling, judging) for own in rated.filled]
+    pool = _scored_set(rated.pool, given, sampling, judging, tuple(sets)) if rated.pool else None
     every = [*sets, *([pool] if pool else [])]
     estimates = [estimate for scored in every for estimate in analyse(scored, analyses)]
     if pool and held_out:
         same_set = held_out[SAME_SET]
         also = {SAME_SET: same_set.values[pool.rated.places]} if same_set.scored.any() else {}
         estimates += over_sets(pool, estimates, fitted=given.fitted, also=also)
-        estimates += left_out(sets, same_set.values, estimates)
+        estimates += left_out(sets, same_set.values)
     elif pool:
         estimates += over_sets(pool, estimates, fitted=given.fitted)
     about = _about(sets, given, labels, options)
     cases = tuple(case for scored in sets for case in disagreements(scored))
     facts = {**facts, "facts_warning": facts_warning(given.scorers)}
-    return Results(
+    results = Results(
         command="study",
         estimates=tuple(estimates),
         answer=answer(every[-1], estimates, about.scorers),
@@ -160,12 +191,14 @@ def _study_of_ratings(
         about=about,
         layout=layout(Measured(sets, pool, estimates, analyses, about, cases)),
     )
+    return judged_results(results, every[-1]) if judges_of(every[-1]) else results
 
 
 def _scored_set(
     rated: RatedSet,
     given: ScoredExamples,
     sampling: Sampling,
+    judging: Judging,
     members: tuple[ScoredSet, ...] = (),
 ) -> ScoredSet:
     """Return a rated set with its scores."""
@@ -192,6 +225,7 @@ def _scored_set(
         of_all={name: scores.values[rated.population.places] for name, scores in given.scores.items()},
         unscored={name: most_frequent(reasons) for name, reasons in missing.items() if reasons},
         shares=shares,
+        judging=judging,
     )
 
 
@@ -279,6 +313,6 @@ def _no_ratings(examples: Sequence[Example], dimension: str) -> DataError:
     keys = f'"quality": {{"{dimension}": 3.5}} or "ratings": {{"{dimension}": [3, 4]}}'
     return DataError(
         f'none of {len(examples)} lines has a rating in "{dimension}"',
-        f"{other} to each rated line {keys}{may_be_the_rating(examples)}",
+        f"{other} to each rated line {keys}, or name a file with them: --rated FILE{may_be_the_rating(examples)}",
         where=", ".join(files),
     )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from rejoinder.analysis.analyses import TableOf
+from rejoinder.analysis.ceiling import CEILING, SAME_OTHERS, WORTH
 from rejoinder.analysis.contrasts import contrasts_table
+from rejoinder.analysis.labels import judges_of
 from rejoinder.analysis.leave_one_out import LEFT_OUT, left_out_section
 from rejoinder.analysis.pooled import among_scorers, over_sets_table, scorers_chart, sets_of, sets_table
 from rejoinder.analysis.scored import RATERS, Analysis, ScoredSet
@@ -73,7 +76,7 @@ def sections_over_sets(study: Measured) -> list[Section]:
 
 
 def key_figures(study: Measured) -> list[KeyFigure]:
-    """Return the best scorer that was asked for, the ceiling, one rater, and the number of ratings."""
+    """Return the best scorer that was asked for, the ceiling, what the scorer is worth, and the number of ratings."""
     dataset = OVER_SETS if study.pool else study.sets[0].name
     rows = ranked(study.whole, study.estimates)
     words = {"above": "agrees with human ratings", "below": "runs against human ratings"}
@@ -83,13 +86,11 @@ def key_figures(study: Measured) -> list[KeyFigure]:
         of_several = f"highest of {len(rows)}, " if highest.known else ""
         note = f"{of_several}{words.get(row.verdict, 'no significant agreement')}"
         keys.append(KeyFigure.of(highest if highest.known else row, row.scorer, note))
-    limits = {
-        "ceiling of pearson": ("noise ceiling", "highest correlation to expect of any scorer"),
-        "pearson of one rater": ("one rater", "against the mean of the others"),
-    }
-    for statistic, texts in limits.items():
-        limit = one(study.estimates, dataset=dataset, scorer=RATERS, statistic=statistic, group="")
-        keys += [KeyFigure.of(limit, *texts)] if limit.known else []
+    own = pick(study.estimates, dataset=dataset, group="")
+    limit = one(own, scorer=RATERS, statistic=CEILING)
+    keys += [KeyFigure.of(limit, "noise ceiling", "highest correlation to expect of any scorer")] if limit.known else []
+    for row in [row for lead in rows[:1] for row in pick(own, scorer=lead.scorer, statistic=WORTH) if row.known]:
+        keys.append(KeyFigure.of(row, "raters", f"{row.scorer} is worth that many", digits=1))
     contexts = count(sum(scored.rated.clusters for scored in study.sets))
     where = f" in {len(study.sets)} data sets" if study.pool else ""
     rated = count(study.about.counts["rated"])
@@ -97,7 +98,7 @@ def key_figures(study: Measured) -> list[KeyFigure]:
 
 
 def chart_of_set(study: Measured, scored: ScoredSet) -> Chart | None:
-    """Return the scorers of a data set with the ceiling and one rater."""
+    """Return the scorers of a data set with the ceiling."""
     rows = ranked(scored, study.estimates)
     above = sum(row.verdict == "above" for row in rows) or "None"
     caption = f"{above} of {pluralize(len(rows), 'scorer')} significantly above chance. "
@@ -136,7 +137,7 @@ def _marked(made_table: Table, scored: ScoredSet) -> Table:
 def missing_values(estimates: Sequence[Estimate]) -> list[str]:
     """Return which correlations do not exist, and why."""
     reasons: dict[str, list[str]] = {}
-    statistics = ("pearson", SYSTEMS, CONTEXTS, "ceiling of pearson")
+    statistics = ("pearson", SYSTEMS, CONTEXTS, CEILING)
     for row in pick(estimates, statistic=statistics, group=""):
         if row.reason and not row.known:
             level = " over systems" if row.level == "system" else ""
@@ -179,7 +180,7 @@ def brief_table(study: Measured) -> Table | None:
     dataset, kinds = OVER_SETS if study.pool else scored.name, scored.kinds
     own = pick(study.estimates, dataset=dataset, level=scored.level, group="", versus="")
     shown = [name for name, kind in kinds.items() if name in scored.asked or kind == "baseline"]
-    rows = [row for row in pick(own, scorer=shown, statistic=("pearson", "spearman")) if row.known]
+    rows = [row for row in pick(own, scorer=shown, statistic=("pearson", "spearman", SAME_OTHERS, WORTH)) if row.known]
     sets = sets_of(study.pool, study.estimates) if study.pool else {}
     if not study.pool:  # the means are in order
         order = best_first(study.estimates, dataset=dataset, level=scored.level)
@@ -195,6 +196,8 @@ def brief_table(study: Measured) -> Table | None:
             Column("Pearson [low, high]", pearson),
             Column("Spearman [low, high]", {"statistic": "spearman"}, spare=True),
             Column("agreement", pearson, agreement_word),
+            Column("against the other raters", {"statistic": SAME_OTHERS}),
+            Column("worth raters", {"statistic": WORTH}, partial(interval, digits=1), spare=True),
         ],
         heading="scorer",
         in_order=True,
@@ -242,4 +245,5 @@ def notes(study: Measured) -> tuple[str, ...]:
         about = study.about.scorers[name]
         unscored.setdefault((about["unscored"], about["unscored_reason"]), []).append(name)
     facts = {"missing": [] if study.pool else missing_values(rows), "unscored": unscored}
+    facts["judged"] = judges_of(study.whole)
     return sentences("analysis", "study_notes", counts=study.about.counts, options=study.about.options, **facts)

@@ -131,6 +131,19 @@ class RatedSet:
         return self._table([example.counted(self.dimension) for example in self.examples])
 
     @property
+    def single_raters(self) -> IntArray | None:
+        """[N, R] the number of the person behind each of the single ratings, -1 for none; None unless all are named."""
+        rows = [[rating.rater for rating in example.counted(self.dimension)] for example in self.examples]
+        if any(name is None for row in rows for name in row):
+            return None
+        people = [[" ".join((name or "").split()) for name in row] for row in rows]
+        numbers = {name: place for place, name in enumerate(sorted({name for row in people for name in row}))}
+        table = np.full((len(rows), max(map(len, rows), default=0)), -1, dtype=np.int64)
+        for row, names in zip(table, people, strict=True):
+            row[: len(names)] = [numbers[name] for name in names]
+        return table
+
+    @property
     def all_ratings(self) -> FloatArray:
         """[N, R] the same with every rating of a person."""
         dimension = self.dimension

@@ -16,6 +16,8 @@ from rejoinder.report.written import one_line
 from rejoinder.text.normalize import escape_controls
 
 LINES = ".jsonl"
+SECOND_LOOK = "relabel"
+"""The name of a file of `study` for lines to label again, in place of the numbers."""
 COLUMNS = list(Estimate.__dataclass_fields__)
 _COLUMNS = 8  # of a table, at most
 _PROSE = 30  # characters of a cell that is prose
@@ -46,7 +48,10 @@ def save(results: Record, path: Path, command_line: str = "") -> None:
     """Write results to `path`, whole or not at all. It must be one that `require_writable` accepts."""
     require_writable(path, lines=results.layout.lines is not None)
     suffix = path.suffix.lower()
-    if suffix == LINES:
+    again = path.stem == SECOND_LOOK and results.command == "study"
+    if again and results.layout.lines is None:
+        raise UsageError(f"{path}: lines to label again need verdicts (-s) and labels. Choose another name for numbers")
+    if suffix == LINES or again:
         with open_writer(path) as put:
             for line in results.layout.lines or ():
                 put(line)

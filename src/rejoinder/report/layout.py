@@ -90,6 +90,7 @@ class Layout:
         keys: the numbers of the first screen.
         chart: the chart of the first screen.
         sections: everything else of a page.
+        first: what a terminal shows between the headline and the other sentences of the answer.
         brief: what a terminal shows below the answer; empty: every table.
         every: what a terminal shows with `--all`; empty: every table.
         made: how the numbers were computed, in sentences.
@@ -100,6 +101,7 @@ class Layout:
     keys: Sequence[KeyFigure] = ()
     chart: Chart | None = None
     sections: Sequence[Section] = ()
+    first: Block | None = None
     brief: Sequence[Block | None] = ()
     every: Sequence[Block | None] = ()
     made: Sequence[str] = ()

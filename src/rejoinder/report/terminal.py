@@ -30,8 +30,10 @@ def terminal(results: Record, width: int, *, every: bool = False) -> str:
     """Return the answer, the warnings and the short tables, or with `every` all tables, in lines of `width`."""
     layout = results.layout
     blocks = (layout.every if every else layout.brief) or [*layout.tables, Prose(layout.made)]
-    first = "\n".join([*results.answer[:1], *results.warnings, *results.answer[1:]])
-    return escape_controls("\n\n".join(filter(None, [first, blocks_text(blocks, width).strip("\n")])) + "\n")
+    head, rest = [*results.answer[:1], *results.warnings], "\n".join(results.answer[1:])
+    first = [*head, rest] if layout.first is None else [*head, "", _block(layout.first, width).strip("\n"), "", rest]
+    parts = ["\n".join(first), blocks_text(blocks, width).strip("\n")]
+    return escape_controls("\n\n".join(part.rstrip("\n") for part in parts if part) + "\n")
 
 
 def blocks_text(blocks: Iterable[Block | None], width: int) -> str:

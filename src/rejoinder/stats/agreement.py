@@ -1,8 +1,8 @@
 """Agreement of raters: intraclass correlations and noise ceiling, Krippendorff's alpha, Cohen's kappa, random halves.
 
 Ratings are a table, NaN (or another value that is not finite) for a missing one. In a table [N, R] raters are
-unordered: the first ratings of two lines need not be by the same person. The raters of a line count as drawn at random
-(one-way random effects), and nothing depends on their order. In a table [N, J] each column is one rater.
+unordered: the first ratings of two lines may be by two people, unless the numbers of the raters are given too.
+In a table [N, J] each column is one rater.
 
 Shapes: N lines, R ratings of a line at most, J raters, M pairs of ratings, P groups of these, V different ratings, B
 resamples. Draws [1 + B] as in `resamples`.
@@ -11,6 +11,8 @@ resamples. Draws [1 + B] as in `resamples`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from math import sqrt
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -18,7 +20,7 @@ import numpy as np
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate
 from rejoinder.stats.correlation import FEWEST, columns
-from rejoinder.stats.resamples import BLOCK, FloatArray, IntArray, Resamples, blocks, number_of
+from rejoinder.stats.resamples import BLOCK, FloatArray, IntArray, Resamples, blocks, number_of, renumbered
 
 Level = Literal["nominal", "ordinal", "interval"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -51,10 +53,9 @@ def usable(ratings: FloatArray, least: int) -> tuple[IntArray, str]:
 class Reliability(NamedTuple):
     """The share of the variance of ratings that is about the lines, not about who rated; [1 + B], NaN if undefined.
 
-    `single` is of one rating, ICC(1), and `mean` of the mean rating of a line, ICC(1, k) if all lines have k ratings;
-    both are in [0, 1]. `ceiling`, the square root of `mean`, is the highest correlation with the mean ratings to expect
-    of a scorer: that of one that knows the mean of infinitely many raters. `items` lines have `ratings` ratings.
-    `reason` tells why there are no values.
+    `single` is of one rating and `mean` of the mean rating of a line; both are in [0, 1]. `ceiling`, the square root of
+    `mean`, is the highest correlation with the mean ratings to expect of a scorer: that of one that knows the mean of
+    infinitely many raters. `items` lines have `ratings` ratings. `reason` tells why there are no values.
     """
 
     single: FloatArray
@@ -65,16 +66,22 @@ class Reliability(NamedTuple):
     reason: str = ""
 
 
-def reliability(ratings: FloatArray, resamples: Resamples | None = None) -> Reliability:
-    """Return the reliability of one of the `ratings` [N, R] and of their mean, from one-way variance components.
+def reliability(ratings: FloatArray, resamples: Resamples | None = None, raters: IntArray | None = None) -> Reliability:
+    """Return the reliability of one of the `ratings` [N, R] and of their mean, from variance components.
 
     With n ratings of N lines, k_i of line i, the variance between lines is V = (MSB - MSW) / n0 with
     n0 = (n - sum of k_i^2 / n) / (N - 1), and that within lines is MSW; a negative V counts as 0. One rating has the
     reliability V / (V + MSW), the mean rating V / (V + MSW * mean of 1 / k_i), which is Spearman-Brown's formula for
-    the harmonic mean of the k_i. Lines with one rating count.
+    the harmonic mean of the k_i: ICC(1, 1) and ICC(1, k). Lines with one rating count.
 
-    Source: Shrout and Fleiss (1979), ICC(1, 1) and ICC(1, k); Searle, Casella and McCulloch (1992), Variance
-    Components, section 3.6 (unequal numbers); Spearman (1904) for the ceiling (correction for attenuation).
+    The numbers of the `raters` [N, R], from 0 on, split MSW into the variance of raters, who are strict or mild, and
+    error. A strict rater of all lines costs a correlation nothing, one of some lines does: of the variance of raters,
+    the mean rating has the mean of 1 / k_i less the sum of squares of each rater's share of all mean ratings. If all
+    rated all lines, that is ICC(3, 1) and ICC(3, k); if many people rated few lines each, nearly ICC(1, 1) and
+    ICC(1, k).
+
+    Source: Shrout and Fleiss (1979); Searle, Casella and McCulloch (1992), Variance Components, section 3.6 (unequal
+    numbers) and 5.3 (Henderson's method 1, two ways); Spearman (1904) for the ceiling (correction for attenuation).
     """
     rows, reason = usable(ratings, least=1)
     table = np.where(np.isfinite(ratings[rows]), ratings[rows], np.nan)
@@ -90,11 +97,46 @@ def reliability(ratings: FloatArray, resamples: Resamples | None = None) -> Reli
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = between - total**2 / n
         within = inside / (n - items)
-        variance = np.maximum(0.0, (spread / (items - 1) - within) * (items - 1) / (n - kk / n))
-        single, mean = variance / (variance + within), variance / (variance + within * inverse / items)
+        size = n - kk / n
+        variance, noise = (spread - (items - 1) * within) / size, within
+        if raters is not None:
+            count, of_raters, nn, shares = _sums_of_raters(table, raters[rows], chosen)
+            both = (between + inside - of_raters) / (n - count)  # of lines and error: within raters
+            error = size * both + (n - nn / n) * within - spread - inside
+            strict = within - error / (size - nn / n + 1)
+            strict = np.where(np.isfinite(strict) & (count[0] < n[0]), strict, 0.0)  # unknown with one rating each
+            variance = variance + strict * (nn / n - 1) / size
+            noise = np.maximum(0.0, within - strict * shares * items / inverse)
+        variance = np.maximum(0.0, variance)
+        single, mean = variance / (variance + noise), variance / (variance + noise * inverse / items)
     known = (several >= FEWEST) & (spread + inside > _LEAST * (between + inside))
     single, mean = np.where(known, single, np.nan), np.where(known, mean, np.nan)
     return Reliability(single, mean, np.sqrt(mean), len(table), int(k.sum()))
+
+
+def _sums_of_raters(
+    table: FloatArray, raters: IntArray, resamples: Resamples
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return [1 + B] the number of raters, and sums over them.
+
+    The sums are of the squared sum of their ratings over its number n_j, of n_j^2, and of their squared shares: the
+    mean over lines of 1 / k_i where they rated, else of 0.
+    """
+    from scipy.sparse import coo_array
+
+    lines, places = np.nonzero(np.isfinite(table))
+    of, shape = raters[lines, places], (number_of(raters.ravel()), resamples.size)
+    columns_of = (np.ones(len(lines)), table[lines, places], 1 / np.isfinite(table).sum(axis=1)[lines])
+    sums = [coo_array((part, (of, resamples.clusters[lines])), shape=shape).tocsr() for part in columns_of]
+    sizes, results = np.bincount(resamples.clusters, minlength=resamples.size), []
+    for block in blocks(resamples.counts.shape[1], max(shape), BLOCK):
+        drawn = resamples.counts[:, block].astype(np.float64)
+        n, total, share = (part @ drawn for part in sums)
+        squares = np.divide(total**2, n, out=np.zeros_like(n), where=n > 0)
+        results.append([(n > 0).sum(axis=0), squares.sum(axis=0), (n**2).sum(axis=0), (share**2).sum(axis=0)])
+        results[-1][-1] = results[-1][-1] / (sizes @ drawn) ** 2
+    count, of_raters, nn, shares = np.concatenate(results, axis=1)
+    return count, of_raters, nn, shares
 
 
 class TwoWay(NamedTuple):
@@ -242,6 +284,40 @@ def kappas(
     return kappa
 
 
+# votes
+
+
+class Votes(NamedTuple):
+    """Votes of -1, 0 (a tie) or 1 on N pairs; [N], NaN for pairs with fewer than two.
+
+    `mean` is the mean vote; `persons` the share in which two votes agree, and `scorer(choice)` that in which a choice
+    agrees with a vote; a tie on either side is half. Both meet the same votes.
+    """
+
+    mean: FloatArray
+    persons: FloatArray
+
+    def scorer(self, choice: FloatArray) -> FloatArray:
+        """Return [N] how far a `choice` [N] of -1, 0 or 1 agrees with the votes."""
+        return (1 + choice * self.mean) / 2
+
+
+def votes(table: FloatArray) -> Votes:
+    """Return the agreement of the votes of `table` [N, R], NaN for a missing one."""
+    k, total, squares = np.isfinite(table).sum(axis=1), np.nansum(table, axis=1), np.nansum(table**2, axis=1)
+    k = np.where(k > 1, k, np.nan)
+    return Votes(total / k, (1 + (total**2 - squares) / (k * (k - 1))) / 2)
+
+
+def highest_agreement(persons: float) -> float:
+    """Return the highest mean of `Votes.scorer` to expect if two votes agree in the share `persons`.
+
+    With d the mean of all votes that might be given on a pair, the means of s d and of v v' are those of s d and d^2,
+    and by the inequality of Cauchy and Schwarz the first is at most the root of the second.
+    """
+    return (1 + sqrt(max(2 * persons - 1, 0.0))) / 2
+
+
 # random parts of the raters
 
 
@@ -255,13 +331,56 @@ class RaterCorrelation(NamedTuple):
     spearman: Estimate
 
 
+class RaterParts(NamedTuple):
+    """Two random parts of the raters of n lines, for D draws.
+
+    `rows` [n] are the lines with two ratings or more, `first` and `others` [n, D] the mean ratings of the two parts.
+    `reason` tells why there are none.
+    """
+
+    rows: IntArray
+    first: FloatArray
+    others: FloatArray
+    reason: str = ""
+
+    def correlation(self) -> RaterCorrelation:
+        """Return the mean correlations between the two parts."""
+        if self.reason:
+            return RaterCorrelation(*[Estimate(n=len(self.rows), reason=self.reason)] * 2)
+        draws = (columns(name, self.first, self.others) for name in ("pearson", "spearman"))
+        return RaterCorrelation(*(replace(_mean_of_draws(values), n=len(self.rows)) for values in draws))
+
+    def at(self, rows: IntArray) -> RaterParts:
+        """Return the same draws on some lines, which are positions in `rows`."""
+        return RaterParts(self.rows[rows], self.first[rows], self.others[rows], self.reason)
+
+    def against_others(self, scores: FloatArray) -> Estimate:
+        """Return the mean over draws of Pearson's correlation of `scores` [n] with the second parts."""
+        x, n = scores - scores.mean(), len(scores)
+        varied = (np.ptp(self.others, axis=0) > 0) & (np.ptp(scores) > 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = x @ self.others / np.sqrt((x @ x) * n * self.others.var(axis=0))
+        return replace(_mean_of_draws(np.where(varied, values, np.nan)), n=n)
+
+
+def one_left_out(
+    ratings: FloatArray, rng: np.random.Generator, draws: int = 100, raters: IntArray | None = None
+) -> RaterParts:
+    """Return draws of one rater of each line and the mean of the line's others.
+
+    With the numbers of the `raters` [N, R] the same people come first on all lines of a draw: if all rated all lines,
+    that is one person. Else somebody is drawn for each line.
+    """
+    return _parts(ratings, np.ones_like, rng, draws, raters)
+
+
 def one_against_others(ratings: FloatArray, rng: np.random.Generator, draws: int = 100) -> RaterCorrelation:
     """Return the correlation of a random rater of each line with the mean of the line's others.
 
     A person in the role of a scorer reaches this, against ratings without that person's. For raters without names it is
     what leaving out one after the other gives on average.
     """
-    return _between_parts(ratings, np.ones_like, rng, draws)
+    return one_left_out(ratings, rng, draws).correlation()
 
 
 def random_halves(ratings: FloatArray, rng: np.random.Generator, draws: int = 100) -> RaterCorrelation:
@@ -271,35 +390,47 @@ def random_halves(ratings: FloatArray, rng: np.random.Generator, draws: int = 10
 
     Source: Liu et al. (2016), How NOT To Evaluate Your Dialogue System, table 3 ("Human").
     """
-    return _between_parts(ratings, lambda k: k // 2, rng, draws)
+    return _parts(ratings, lambda k: k // 2, rng, draws).correlation()
 
 
-def _between_parts(
-    ratings: FloatArray, first: Callable[[IntArray], IntArray], rng: np.random.Generator, draws: int
-) -> RaterCorrelation:
-    """Return mean correlations of `first(k)` random ratings of each line of k ratings with the others."""
+def _parts(
+    ratings: FloatArray,
+    first: Callable[[IntArray], IntArray],
+    rng: np.random.Generator,
+    draws: int,
+    raters: IntArray | None = None,
+) -> RaterParts:
+    """Return draws of `first(k)` random ratings of each line of k ratings, and of the others."""
     rows, reason = usable(ratings, least=2)
     if reason:
-        return RaterCorrelation(*[Estimate(n=len(rows), reason=reason)] * 2)
+        return RaterParts(rows, np.empty((len(rows), 0)), np.empty((len(rows), 0)), reason)
     table = np.where(np.isfinite(ratings[rows]), ratings[rows], np.nan)
     k, table = np.isfinite(table).sum(axis=1), table / np.nanmax(np.abs(table))
-    pairs = np.stack([_part_means(table, k, first(k), rng) for _ in range(draws)], axis=2)
-    values = np.stack([columns("pearson", *pairs), columns("spearman", *pairs)])
-    known = np.isfinite(values[0])
-    if not known.any():
-        return RaterCorrelation(*[Estimate(n=len(table), reason=f"none of {draws} draws has a correlation")] * 2)
-    missing = draws - int(known.sum())
+    people = None if raters is None else renumbered(raters[rows].ravel()).reshape(table.shape)
+    parts = np.stack([_part_means(table, k, first(k), rng, people) for _ in range(draws)], axis=2)
+    return RaterParts(rows, parts[0], parts[1])
+
+
+def _mean_of_draws(values: FloatArray) -> Estimate:
+    """Return the mean of correlations [D], one of each draw; those without a value are left out."""
+    known = np.isfinite(values)
+    draws, missing = len(values), int((~known).sum())
+    if missing == draws:
+        return Estimate(reason=f"none of {draws} draws has a correlation")
     method = f"mean over {draws} random draws" + (f", {missing} of them without a correlation" if missing else "")
-    means = values[:, known].mean(axis=1).tolist()
-    return RaterCorrelation(*(Estimate(value=value, n=len(table), method=method) for value in means))
+    return Estimate(value=float(values[known].mean()), method=method)
 
 
-def _part_means(table: FloatArray, k: IntArray, first: IntArray, rng: np.random.Generator) -> FloatArray:
+def _part_means(
+    table: FloatArray, k: IntArray, first: IntArray, rng: np.random.Generator, raters: IntArray | None
+) -> FloatArray:
     """Return [2, N] the mean of a random `first` [N] of each line's `k` [N] ratings, and the mean of its others.
 
     Means are rounded to twelve digits, so that equal means tie in whatever order they were summed.
     """
-    order = np.argsort(np.where(np.isnan(table), np.inf, rng.random(table.shape)), axis=1)
+    keys = rng.random(table.shape)
+    keys = keys if raters is None else keys.ravel()[raters]
+    order = np.argsort(np.where(np.isnan(table), np.inf, keys), axis=1)
     sums = np.nancumsum(np.take_along_axis(table, order, axis=1), axis=1)
     one = sums[np.arange(len(table)), first - 1]
     means: FloatArray = np.stack([one / first, (sums[:, -1] - one) / (k - first)])

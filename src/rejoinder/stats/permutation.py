@@ -8,7 +8,7 @@ Shapes: N lines, K scorers, R means, G clusters, P swaps or flips.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Literal
@@ -178,8 +178,12 @@ def cluster_means(
     resamples: int,
     rng: np.random.Generator,
     flips: int = FLIPS,
+    balanced: Sequence[tuple[int, int]] = (),
 ) -> list[Estimate]:
     """Return the means of R rows of values of the same lines; their `contexts` are the clusters that have a value.
+
+    Then come the means of the means of two rows that are `balanced`, which have no line in common. If the rows differ
+    by d, the flips are of values less `null` + d / 2 in the first and `null` - d / 2 in the second.
 
     p is the share of flips in which the sum of value - `null` is as far from 0 as observed, where each cluster keeps
     its sign or changes it by chance, as if values above and below `null` were equally likely.
@@ -197,14 +201,25 @@ def cluster_means(
             drawn = cluster_counts(size, block.stop - block.start, rng).astype(np.float64)
             draws[:, 1 + block.start : 1 + block.stop] = (sums @ drawn) / (counts @ drawn)
     beyond = sums - counts * null[:, None]
-    as_far, limit = np.ones(len(values)), np.abs(beyond.sum(axis=1, keepdims=True)) - 1e-9
+    n, clusters_of = counts.sum(axis=1).astype(np.int64), (counts > 0).sum(axis=1)
+    for a, b in balanced:
+        apart = (draws[a, 0] - draws[b, 0]) / 2
+        with np.errstate(invalid="ignore", divide="ignore"):
+            each = (beyond[a] - counts[a] * apart) / n[a] + (beyond[b] + counts[b] * apart) / n[b]
+        beyond = np.concatenate([beyond, each[None] * (n[a] + n[b]) / 2])
+        draws = np.concatenate([draws, draws[[a, b]].mean(axis=0, keepdims=True)])
+        n, clusters_of = (
+            np.append(n, (n[a] + n[b]) * (n[[a, b]].min() > 0)),
+            np.append(clusters_of, min(clusters_of[[a, b]])),
+        )
+    as_far, limit = np.ones(len(beyond)), np.abs(beyond.sum(axis=1, keepdims=True)) - 1e-9
     for block in blocks(flips, size, _FLIP_BLOCK):
         signs = rng.integers(0, 2, size=(size, block.stop - block.start)) * 2.0 - 1.0
         as_far += (np.abs(beyond @ signs) >= limit).sum(axis=1)
     means = []
     for row, p in enumerate((as_far / (1 + flips)).tolist()):
-        n, own = int(counts[row].sum()), int((counts[row] > 0).sum())
+        own = int(clusters_of[row])
         p = p if own >= FEWEST_CLUSTERS else NAN
-        mean = replace(percentile_interval(draws[row], own), p=p, n=n, contexts=own)
-        means.append(mean if n else Estimate(reason="nothing to take a mean of"))
+        mean = replace(percentile_interval(draws[row], own), p=p, n=int(n[row]), contexts=own)
+        means.append(mean if n[row] else Estimate(reason="nothing to take a mean of"))
     return means

@@ -48,6 +48,7 @@ PURPOSES: Mapping[str, tuple[int, ...]] = {
     **_numbered(9, "attack", "audited lines", "geometry", "reliability", "bias", "fit"),
     **_numbered(16, "re-ranking", "next lines", "quality", "tie folds"),
     **_numbered(25, "raters", "halves of raters", "models of raters", "stand-in", "raters by chance", "suspects"),
+    **_numbered(40, "cutoff", "second look"),
     **_numbered(0, "paper", "paper, swaps", "paper, kept at random", "paper, growing shares"),
     **_numbered(4, "paper, lines quoted", "paper, dialogue quoted", "paper, lines attacked"),
 }
@@ -204,6 +205,13 @@ def cluster_counts(clusters: int, resamples: int, rng: np.random.Generator, out:
         drawn = rng.integers(0, clusters, size=(width, clusters)) + clusters * np.arange(width)[:, None]
         counts[:, block] = np.bincount(drawn.ravel(), minlength=width * clusters).reshape(width, clusters).T
     return counts
+
+
+def groups_drawn(means: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return [S, 1 + B] `means` of groups over resamples in which as many groups are drawn with replacement too."""
+    drawn = rng.integers(0, len(means), means[:, 1:].shape)
+    resampled: FloatArray = np.hstack([means[:, :1], np.take_along_axis(means[:, 1:], drawn, axis=0)])
+    return resampled
 
 
 # intervals and p

@@ -13,10 +13,13 @@ from rejoinder.stats.resamples import FEWEST_CLUSTERS, FloatArray, IntArray, num
 TOO_FEW = f"too few contexts for an interval, {FEWEST_CLUSTERS} are needed"
 
 
-def share_of_clusters(values: FloatArray, clusters: IntArray, rests_on: int | None = None) -> Estimate:
+def share_of_clusters(
+    values: FloatArray, clusters: IntArray, rests_on: int | None = None, *, binary: bool = False
+) -> Estimate:
     """Return the mean of `values` [N] in [0, 1] with an interval over clusters; no interval with too few.
 
-    `rests_on` is the number of clusters that count, if some carry little information.
+    `rests_on` is the number of clusters that count, if some carry little information. Of `binary` values, 0 or 1, the
+    interval is never narrower than that of as many independent lines.
     """
     share, groups = float(values.mean()) if len(values) else NAN, number_of(clusters)
     trials = groups if rests_on is None else rests_on
@@ -24,6 +27,7 @@ def share_of_clusters(values: FloatArray, clusters: IntArray, rests_on: int | No
         return Estimate(value=share, reason="" if rests_on is None else TOO_FEW)
     sums = np.bincount(clusters, weights=values - share, minlength=groups)
     variance = float((sums**2).sum()) / len(values) ** 2 * groups / (groups - 1)
+    variance = max(variance, share * (1 - share) / len(values)) if binary else variance
     return wilson(share, variance, trials, trials - 1)
 
 
@@ -81,17 +85,18 @@ def auc_of_clusters(good: FloatArray, bad: FloatArray, good_in: IntArray, bad_in
     return wilson(value, float((parts**2).sum()) * groups / (groups - 1), trials, trials - 1)
 
 
-def best_cutoff(good: FloatArray, bad: FloatArray) -> float:
+def best_cutoff(good: FloatArray, bad: FloatArray, cost: float = 1.0) -> float:
     """Return the cutoff with the most good scores above and bad scores not above it; the lowest of several.
 
-    -inf if no cutoff is better than calling all scores good.
+    A bad score above it costs `cost` times as much as a good one below. -inf if no cutoff is better than calling all
+    scores good.
     """
     values, places = np.unique(np.concatenate([good, bad]), return_inverse=True)
     # A cutoff right above a value gains the bad scores of that value and loses the good ones.
     bad_counts, good_counts = (
         np.bincount(part, minlength=len(values)) for part in (places[len(good) :], places[: len(good)])
     )
-    best = int(np.argmax(np.concatenate([[0], np.cumsum(bad_counts - good_counts)])))
+    best = int(np.argmax(np.concatenate([[0], np.cumsum(cost * bad_counts - good_counts)])))
     if best == 0:
         return -np.inf
     return np.inf if best == len(values) else float((values[best - 1] + values[best]) / 2)

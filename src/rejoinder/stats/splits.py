@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from math import ceil, sqrt
-from typing import NamedTuple
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.estimates import CONFIDENCE, LEVEL, NAN, Estimate, Verdict
-from rejoinder.stats.correlation import FEWEST, ROUNDING, pearson, standardised
+from rejoinder.estimates import CONFIDENCE, LEVEL, Estimate, Verdict
+from rejoinder.stats.correlation import FEWEST
 from rejoinder.stats.resamples import FloatArray, IntArray, renumbered
 
 Rows = NDArray[np.intp]
@@ -143,84 +142,6 @@ def even_counts(free: Sequence[int], had: Sequence[int], count: int, rng: np.ran
 
 
 # items that a comparison needs
-
-
-class Pilot(NamedTuple):
-    """A difference and its spread per item: of two systems' mean ratings, or of two scorers' correlations.
-
-    Both differences are means over items, up to terms that vanish as items grow, so one formula serves both.
-
-    Attributes:
-        effect: the observed difference; NaN if undefined.
-        spread: root of the number of items times the variance of the difference, so that the difference on n items has
-            the standard error spread / sqrt(n); NaN if undefined.
-        items: items of the pilot.
-        reason: why there is no forecast, else "".
-    """
-
-    effect: float
-    spread: float
-    items: int
-    reason: str = ""
-
-
-def pilot_of_means(first: FloatArray, second: FloatArray, clusters: IntArray) -> Pilot:
-    """Return the difference between two systems' means, from values [N] on the same items in `clusters` [N]."""
-    differences = np.asarray(first - second, dtype=np.float64)
-    if not np.isfinite(differences).all():
-        return Pilot(NAN, NAN, len(differences), "a value is not a finite number")
-    effect = float(differences.mean()) if len(differences) else NAN
-    scale = max(float(np.abs(values).max(initial=0.0)) for values in (first, second))
-    return _pilot(effect, differences - effect, clusters, scale or 1.0)
-
-
-def pilot_of_correlations(first: FloatArray, second: FloatArray, ratings: FloatArray, clusters: IntArray) -> Pilot:
-    """Return the difference between the Pearson correlations of `first` and `second` [N] with the same `ratings` [N].
-
-    The part of an item in a correlation r is z_x z_y - r (z_x^2 + z_y^2) / 2 with standardised values, for any
-    distribution; the spread is that of the difference of two such parts.
-
-    Source: Hampel (1974) and Devlin, Gnanadesikan and Kettenring (1975) for the correlation's influence function.
-    """
-    effect, parts = 0.0, np.zeros(len(ratings))
-    for sign, scores in ((1, first), (-1, second)):
-        r = pearson(scores, ratings, names=("score", "rating"))
-        if r.reason:
-            return Pilot(NAN, NAN, len(ratings), r.reason)
-        x, y = ((z - z.mean()) / z.std() for z in (standardised(scores), standardised(ratings)))
-        effect, parts = effect + sign * r.value, parts + sign * (x * y - r.value * (x * x + y * y) / 2)
-    return _pilot(effect, parts, clusters, 1.0)
-
-
-def _pilot(effect: float, parts: FloatArray, clusters: IntArray, scale: float) -> Pilot:
-    """Return the pilot of an `effect` whose error is the mean of `parts` [N]; `scale` * 1e-12 is rounding."""
-    n = len(parts)
-    sums = np.bincount(renumbered(clusters), weights=parts)
-    groups = len(sums)
-    if groups < FEWEST:
-        return Pilot(effect, NAN, n, f"{groups} {'cluster' if groups == 1 else 'clusters'}; three or more are needed")
-    spread = sqrt(float((sums**2).sum()) / n * groups / (groups - 1))
-    if abs(effect) < ROUNDING * scale:
-        return Pilot(effect, spread, n, "no difference in the pilot, so no number of items would show one")
-    if spread < ROUNDING * scale:
-        return Pilot(effect, spread, n, "the difference is the same in all items, so there is no chance to forecast")
-    return Pilot(effect, spread, n)
-
-
-def items_needed(pilot: Pilot, chance: float = 0.8) -> int | None:
-    """Return the number of items on which a two-sided 5 % test finds the pilot's difference with this `chance`.
-
-    None if the pilot has a reason. The observed difference is taken as the true one, which is optimistic for a small
-    pilot that was followed up because it looked promising.
-
-    Source: Guenther (1981), Sample Size Formulas for Normal Theory t Tests (the paired test's, which adds z^2 / 2).
-    """
-    from scipy.special import ndtri
-
-    if pilot.reason:
-        return None
-    z = float(ndtri(1 - LEVEL / 2))
-    return ceil(((z + float(ndtri(chance))) * pilot.spread / pilot.effect) ** 2 + z * z / 2)
 
 
 def most_needed(row: Estimate, tests: int = 1) -> int | None:

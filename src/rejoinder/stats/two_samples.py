@@ -50,12 +50,14 @@ class Difference(NamedTuple):
         first: mean of the first sample, strata by their weights.
         second: mean of the second.
         error: standard error of the difference; NaN if undefined.
+        freedom: its degrees of freedom.
     """
 
     estimate: Estimate
     first: float
     second: float
     error: float = NAN
+    freedom: float = NAN
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,7 @@ def difference(samples: Samples, rng: np.random.Generator, resamples: int = 1000
         tail = tail_of(variance / plain, freedom)
         low, high = np.quantile(draws[np.isfinite(draws)], [tail, 1 - tail]).tolist()
     estimate = Estimate(value=value, low=low, high=high, p=_p(samples, rng, resamples))
-    return Difference(estimate, one, other, float(np.sqrt(variance)))
+    return Difference(estimate, one, other, float(np.sqrt(variance)), freedom)
 
 
 def win_rate(samples: Samples) -> Estimate:

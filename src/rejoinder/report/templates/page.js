@@ -22,4 +22,14 @@ for (const scroll of document.querySelectorAll(".scroll")) {
   scroll.addEventListener("scroll", look, { passive: true });
   new ResizeObserver(look).observe(scroll);
 }
+for (const filter of document.querySelectorAll(".filter")) {
+  filter.parentNode.hidden = false;
+  filter.oninput = () => {
+    const words = filter.value.toLowerCase();
+    for (const line of filter.closest(".blocks").querySelectorAll(".case")) {
+      line.hidden = !line.textContent.toLowerCase().includes(words);
+      if (words && !line.hidden) line.closest("details").open = true;
+    }
+  };
+}
 addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((one) => { one.open = true; }));

@@ -1,0 +1,273 @@
+"""The report of judges against labels: the answer, the tables, every disagreement, and lines for a second look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rejoinder.analysis.labels import (
+    COUNTS,
+    Judged,
+    judge_shares,
+    judges_of,
+    labels_table,
+    verdict_of,
+)
+from rejoinder.analysis.pass_rate import UNUSUAL
+from rejoinder.analysis.scored import RATERS, ScoredSet
+from rejoinder.analysis.slices import slices_table, worst
+from rejoinder.data.examples import to_record
+from rejoinder.data.values import under
+from rejoinder.estimates import Estimate, one, pick
+from rejoinder.example import Example
+from rejoinder.external.elsewhere import COLUMN
+from rejoinder.report.layout import Block, Case, Cases, KeyFigure, Prose, Section
+from rejoinder.report.results import Gate, Results
+from rejoinder.report.tables import Column, Table, pivot, table
+from rejoinder.report.written import DASH, count, interval, p_value, percent, sentences
+from rejoinder.stats.pass_rate import NO_VERDICT
+
+REASONS = ("reason", "explanation", "comment", "rationale")
+"""The keys under which a judge's reason is looked for, next to its verdict and in the line."""
+WRONGLY = {1: "wrongly passed", 0: "wrongly failed"}
+_WORDS = {1: "pass", 0: "fail", NO_VERDICT: "no verdict"}
+_SHARES = {"TNR": "bad replies caught", "TPR": "good replies passed"}
+_MOST_SYSTEMS = 5  # in the answer
+
+
+def lead_of(scored: ScoredSet, estimates: Sequence[Estimate]) -> str:
+    """Return the judge of the headline: that with the highest mean of the two shares."""
+    judges = [name for name in judges_of(scored) if name not in scored.outside] or judges_of(scored)
+
+    def mean(name: str) -> float:
+        return float(np.nan_to_num([row.value for row in judge_shares(estimates, scored.name, name)]).sum())
+
+    return max(judges, key=mean)
+
+
+def labels_answer(scored: ScoredSet, estimates: Sequence[Estimate], part: str = "answer") -> tuple[str, ...]:
+    """Return the answer for the judge of the headline, or its warnings, in sentences; the first is the headline."""
+    lead = lead_of(scored, estimates)
+    judge, of_set = Judged.of(scored, lead), pick(estimates, dataset=scored.name)
+    own = pick(of_set, scorer=lead)
+
+    def measured(statistic: str, scorer: str = lead, **more: str) -> Estimate:
+        whole = {"by": "", "group": "", "system": "", "versus": "", "rater": ""}
+        return one(of_set, scorer=scorer, statistic=statistic, **{**whole, **more})
+
+    shares = judge_shares(estimates, scored.name, lead)
+    differences = pick(own, statistic="difference of pass rate")
+    rates = pick(own, statistic="pass rate")
+    return sentences(
+        "analysis",
+        "labels",
+        part=part,
+        lead=lead,
+        shares=shares,
+        verdict=verdict_of(shares),
+        judging=scored.judging,
+        measured=measured,
+        counts={name: round(measured(name).value) for name in COUNTS if measured(name).known},
+        labelled=len(judge.labels),
+        lines=len(judge.lines) or len(judge.labels),
+        inside=int((judge.places >= 0).sum()),
+        worst=worst(estimates, scored.name, lead),
+        systems=[row for row in rates if row.system and row.known][:_MOST_SYSTEMS],
+        difference=differences[-1] if differences else None,
+        needed=[row for row in pick(own, statistic="labels needed") if row.known or row.versus],
+        kappa_of_people=one(of_set, scorer=RATERS, statistic="kappa", by="labels"),
+        apart=int((judge.labels[judge.judged] != judge.verdicts[judge.judged]).sum()),
+        unusual=UNUSUAL,
+    )
+
+
+def labels_gate(scored: ScoredSet, estimates: Sequence[Estimate]) -> Gate:
+    """Return whether every judge is above the bar, and why, in a sentence."""
+    verdicts = {name: verdict_of(judge_shares(estimates, scored.name, name)) for name in judges_of(scored)}
+    text = "; ".join(f"{name} {verdict}" for name, verdict in verdicts.items())
+    passed = all(verdict == "above" for verdict in verdicts.values())
+    return Gate(passed, f"gate {'passed' if passed else 'failed'}: bar {percent(scored.judging.bar)}, {text}")
+
+
+def judged_results(results: Results, scored: ScoredSet) -> Results:
+    """Return the results of a study with its judges and their labels first."""
+    judges, estimates = judges_of(scored), results.estimates
+    own, lead, cases = pick(estimates, dataset=scored.name), lead_of(scored, estimates), labels_cases(scored)
+    blocks: list[Block | None] = [
+        *(shares_table(scored, estimates, name) for name in judges),
+        *(matrix_table(scored, estimates, name) for name in judges),
+        rates_table(own),
+        differences_table(own),
+        slices_table(own),
+        Cases("Disagreements with the labels", cases) if cases else None,
+    ]
+    rate = one(own, scorer=lead, statistic="pass rate", system="")
+    shares = [
+        (row, _SHARES[row.statistic], f"by {lead}: {row.verdict} the bar")
+        for row in judge_shares(own, scored.name, lead)
+    ]
+    shares += [(rate, "pass rate", "that these labellers would give")] if rate.known else []
+    layout, counts = results.layout, results.about.counts
+    layout = replace(
+        layout,
+        keys=[*(KeyFigure.of(*share, share=True) for share in shares), *layout.keys[-1:]],
+        chart=None,
+        sections=[Section("Judges against labels", blocks), *layout.sections],
+        first=shares_table(scored, estimates, lead)._replace(title=""),
+        brief=[
+            labels_table(own) if len(judges) > 1 else None,
+            *(row for row in layout.brief if isinstance(row, Prose)),
+        ],
+        every=[*blocks[:-1], *layout.every],
+        lines=second_look(scored),
+    )
+    gate = labels_gate(scored, estimates) if results.about.options["bar"] is not None else None
+    warnings = (*labels_answer(scored, estimates, "warnings"), *results.warnings)
+    return replace(
+        results,
+        answer=labels_answer(scored, estimates),
+        warnings=warnings,
+        cases=cases,
+        layout=layout,
+        gate=gate,
+        about=replace(results.about, counts={**counts, "positive": "pass"}),
+    )
+
+
+# tables
+
+
+def shares_table(scored: ScoredSet, estimates: Sequence[Estimate], name: str) -> Table:
+    """Return the two shares of a judge with counts, a second person and the bar."""
+    rows = []
+    for share in judge_shares(estimates, scored.name, name):
+        counted = one(
+            estimates,
+            dataset=scored.name,
+            scorer=name,
+            statistic="true fail" if share.statistic == "TNR" else "true pass",
+        )
+        right = f"{round(counted.value)}/{share.n}" if counted.known else DASH
+        people = _second_person(pick(estimates, dataset=scored.name, scorer=RATERS, statistic=share.statistic))
+        verdict = DASH if share.verdict == "undefined" else share.verdict.value
+        rows.append([_SHARES[share.statistic], right, interval(share, share=True), people, verdict])
+    header = ["", "count", "share [low, high]", "a second person", f"bar {percent(scored.judging.bar)}"]
+    caption = "A second person: the same shares of one labeller, with the label of another as the truth."
+    return table(header, rows, title=name, caption=caption)
+
+
+def _second_person(rows: Sequence[Estimate]) -> str:
+    """Return the share of a second person: the range of two named people, else that of all."""
+    shares = sorted(row.value for row in rows if row.rater and row.known)
+    if len(shares) == 2 and round(100 * shares[0]) < round(100 * shares[1]):
+        return f"{100 * shares[0]:.0f}-{percent(shares[1])}"
+    return next((percent(row.value) for row in rows if not row.rater and row.known), DASH)
+
+
+def matrix_table(scored: ScoredSet, estimates: Sequence[Estimate], name: str) -> Table:
+    """Return the counts of good and bad replies by verdict."""
+
+    def size(statistic: str, group: str = "") -> str:
+        row = one(estimates, dataset=scored.name, scorer=name, statistic=statistic, group=group)
+        return count(round(row.value)) if row.known else DASH
+
+    rows = [
+        ["labelled good", size("true pass"), size("false fail"), size("no verdict", "good")],
+        ["labelled bad", size("false pass"), size("true fail"), size("no verdict", "bad")],
+    ]
+    return table(["", "passed", "failed", "no verdict"], rows, title=f"Labels and verdicts of {name}")
+
+
+def rates_table(estimates: Sequence[Estimate]) -> Table | None:
+    """Return the pass rates, overall and by system."""
+    share, none = partial(interval, share=True), {"versus": ""}
+    rows = [row for row in pick(estimates, versus="") if row.statistic.startswith("pass rate")]
+    return pivot(
+        rows,
+        lambda row: f"{row.scorer}, {row.system or 'all lines'}",
+        [
+            Column("pass rate [low, high]", {"statistic": "pass rate", **none}, share),
+            Column("labels", {"statistic": "pass rate", **none}, lambda row: count(row.n)),
+            Column("labels alone", {"statistic": "pass rate, labels only", **none}, share),
+            Column("judge alone", {"statistic": "pass rate, judge only", **none}, share),
+        ],
+        title="Pass rate that these labellers would give",
+        caption="Labels weighted by the verdicts on all lines. Judge alone: the share that it passes.",
+        heading="lines",
+        in_order=True,
+    )
+
+
+def differences_table(estimates: Sequence[Estimate]) -> Table | None:
+    """Return the differences of systems in the pass rate, by labels and judge, and by the judge alone."""
+    signed = partial(interval, share=True, signed=True)
+    name = "difference of pass rate"
+    rows = pick(estimates, statistic=(name, f"{name}, judge only"))
+    return pivot(
+        rows,
+        lambda row: f"{row.scorer}, {row.system} - {row.versus}",
+        [
+            Column("difference [low, high]", {"statistic": name}, signed),
+            Column("p", {"statistic": name}, lambda row: p_value(row.p_adjusted)),
+            Column("judge alone", {"statistic": f"{name}, judge only"}, signed),
+        ],
+        title="Differences of systems",
+        caption="p adjusted (Holm). Judge alone: not corrected for its errors, which may differ between systems.",
+        heading="systems",
+        in_order=True,
+    )
+
+
+# lines
+
+
+def labels_cases(scored: ScoredSet) -> tuple[Case, ...]:
+    """Return every line on which a judge and the label differ, those wrongly passed first."""
+    cases = []
+    for name in judges_of(scored):
+        judge = Judged.of(scored, name)
+        for verdict in WRONGLY:
+            wrong = (judge.verdicts == verdict) & (judge.labels != verdict)
+            cases += [_case(scored, name, judge.rows[place], verdict) for place in np.flatnonzero(wrong).tolist()]
+    return tuple(cases)
+
+
+def _case(scored: ScoredSet, name: str, row: int, verdict: int) -> Case:
+    """Return a disagreement: question, reply, labels, and the judge's reason."""
+    example = scored.rated.examples[row]
+    labels = [
+        f"{label.rater or 'label'} {_WORDS[int(label.value)]}" for label in example.counted(scored.rated.dimension)
+    ]
+    labels = labels or [_WORDS[1 - verdict]]
+    reason = reason_of(example, name)
+    replies = [("Response", example.response), *([("Reason of the judge", reason)] if reason else [])]
+    values = {key: getattr(example, key) for key in ("id", "system", "context", "response")}
+    values |= {"dataset": scored.name, "scorer": name, "verdict": verdict, "labels": labels, "reason": reason}
+    facts = ". ".join([", ".join(labels), *filter(None, [", ".join(filter(None, [example.id, example.system]))])])
+    return Case(WRONGLY[verdict], facts, example.context, replies, group=f"{name}: {WRONGLY[verdict]}", values=values)
+
+
+def reason_of(example: Example, name: str) -> str:
+    """Return the reason of a judge's verdict, or ""."""
+    record: Mapping[str, Any] = to_record(example)
+    path = name.removeprefix(f"{COLUMN}:").lstrip("-").rpartition(".")[0] if name.startswith(f"{COLUMN}:") else ""
+    keys = [*(f"{path}.{key}" for key in REASONS if path), *REASONS]
+    return next((str(value) for key in keys if (value := under(record, key))), "")
+
+
+def second_look(scored: ScoredSet) -> list[dict[str, Any]]:
+    """Return the disagreements with any judge and as many other lines, shuffled, without verdicts and labels."""
+    differ = np.zeros(len(scored.rated), dtype=bool)
+    for name in judges_of(scored):
+        judge = Judged.of(scored, name)
+        own = judge.judged
+        differ[judge.rows[own]] |= judge.labels[own] != judge.verdicts[own]
+    rng = scored.sampling.generator(scored.name, "second look")
+    others = rng.permutation(np.flatnonzero(~differ))[: int(differ.sum())]
+    rows = rng.permutation(np.concatenate([np.flatnonzero(differ), others])).tolist()
+    blank: dict[str, Any] = {"ratings": (), "quality": {}, "scales": {}, "extra": {}, "system": None}
+    return [to_record(replace(scored.rated.examples[row], **blank)) for row in rows]
