@@ -18,6 +18,7 @@ from rejoinder.analysis.labels import (
     verdict_of,
 )
 from rejoinder.analysis.pass_rate import UNUSUAL
+from rejoinder.analysis.sample import LOOK, SECOND
 from rejoinder.analysis.scored import RATERS, ScoredSet
 from rejoinder.analysis.slices import slices_table, worst
 from rejoinder.data.examples import to_record
@@ -269,5 +270,5 @@ def second_look(scored: ScoredSet) -> list[dict[str, Any]]:
     rng = scored.sampling.generator(scored.name, "second look")
     others = rng.permutation(np.flatnonzero(~differ))[: int(differ.sum())]
     rows = rng.permutation(np.concatenate([np.flatnonzero(differ), others])).tolist()
-    blank: dict[str, Any] = {"ratings": (), "quality": {}, "scales": {}, "extra": {}, "system": None}
+    blank: dict[str, Any] = {"ratings": (), "quality": {}, "scales": {}, "extra": {LOOK: SECOND}, "system": None}
     return [to_record(replace(scored.rated.examples[row], **blank)) for row in rows]

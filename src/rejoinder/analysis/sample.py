@@ -24,6 +24,8 @@ from rejoinder.stats.splits import even_counts, stratified
 
 ALL = "all lines"
 """The group of every line where no line names a system."""
+LOOK, SECOND = "look", "second"
+"""The key of a rated line and its value where its ratings count in place of those of other files."""
 WEIGHT = "rating_weight"
 """The key of the weight of a rated line: 1 over its chance of being rated, 1 on average over a system."""
 
@@ -54,7 +56,7 @@ def joined(
     A rated line is the line with its id, else the first line with its context, reply and system that has no rated line
     yet. If both have a rating, that of the rated line counts. A rated line without a rating in `dimension` gives only
     its keys. Rated lines of one id from several files are ratings of one reply, by the people that the files are
-    called after.
+    called after. Those of a second look count in place of the first.
 
     Args:
         lines: all lines.
@@ -67,6 +69,18 @@ def joined(
             in two lines; a weight is not a positive number; none of the ids of lines without texts is among the lines.
     """
     refuse(lines)
+    again = [line for line in rated if line.extra.get(LOOK) == SECOND]
+    if 0 < len(again) < len(rated):
+        first = joined(lines, [line for line in rated if line.extra.get(LOOK) != SECOND], dimension, refuse)
+        then = joined(first.lines, again, dimension, refuse)
+        population = np.pad(first.population, (0, len(then.lines) - len(first.lines)))
+        return RatedSample(
+            then.lines,
+            population,
+            first.rated + then.rated,
+            first.matched + then.matched,
+            first.unknown + then.unknown,
+        )
     rated = by_file(rated)
     refuse_again(rated)
     result, extra, taken, unknown = list(lines), list[Example](), dict[int, Example](), list[Example]()
