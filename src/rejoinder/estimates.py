@@ -126,7 +126,15 @@ _SUMMARY = ("mean", "sd", "within 1 sd", "lowest", "highest")
 STATISTICS = frozenset(
     {
         # agreement with human ratings
-        *("pearson", "spearman", "kendall", "pearson by chance", "pair accuracy", "pearson within systems"),
+        *(
+            "pearson",
+            "spearman",
+            "kendall",
+            "pearson by chance",
+            "spearman by chance",
+            "pair accuracy",
+            "pearson within systems",
+        ),
         *("pearson within contexts", "pearson of the system mean", "pearson of the data set mean"),
         *("pair accuracy by chance", "highest pearson", "pearson in another data set"),
         *("difference of pearson", "difference of spearman", "share of the ceiling"),

@@ -276,6 +276,24 @@ def test_only_a_single_scorer_whose_interval_excludes_0_has_a_forecast() -> None
     assert beyond_chance([open_row], {"a": band}, scored)[0].needed is None
 
 
+@pytest.mark.parametrize("sets", [1, 2])
+def test_agreement_takes_both_correlations(sets: int) -> None:
+    """Scores far above the others in a few lines take Pearson's correlation away, and leave Spearman's."""
+    rng = np.random.default_rng(0)
+    examples = [replace(line, dataset=f"set {place % sets}", system=None) for place, line in enumerate(lines(240))]
+    scores = ratings_of(examples) + rng.normal(size=240)
+    far = scores + np.where(rng.permutation(240) < 4, 1000.0, 0.0)
+    for values, verdict in ((scores, "above"), (far, "inconclusive")):
+        results = study(examples, {"mine": given(values.tolist())}, resamples=200)
+        rows = [
+            results.one(scorer="mine", dataset=name, level="turn", statistic=statistic, group="")
+            for name in (["set 0"] if sets == 1 else ["set 0", "set 1", "mean over data sets"])
+            for statistic in ("pearson", "spearman")
+        ]
+        assert {row.verdict for row in rows} == {verdict}
+        assert all(row.p_adjusted < 0.05 and row.low > 0 for row in rows if row.statistic == "spearman")
+
+
 # length, pairs
 
 

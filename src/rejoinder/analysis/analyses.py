@@ -123,14 +123,18 @@ def without_copies(scored: ScoredSet) -> list[Estimate]:
 def by_chance(scored: ScoredSet) -> list[Estimate]:
     """Return the interval that holds 95 % of the correlations of scorers that are unrelated to the ratings.
 
-    p is that of the scorer's correlation, from the same distribution. A line without a system is alone in its own.
+    p is that of the scorer's correlation, from the same distribution; for Spearman, of ranks. A line without a system
+    is alone in its own.
     """
+    from scipy.stats import rankdata
+
     rated = scored.rated
     alone = rated.named_systems.max(initial=NO_SYSTEM) + 1 + np.arange(len(rated))
     systems = np.where(rated.systems == NO_SYSTEM, alone, rated.systems)
     bands = [
-        scored.row(scorer, rows, "pearson by chance", chance_band(values, ratings, rated.contexts[rows], systems[rows]))
+        scored.row(scorer, rows, f"{name} by chance", chance_band(*both, rated.contexts[rows], systems[rows]))
         for scorer, rows, values, ratings in each_scorer(scored)
+        for name, both in (("pearson", (values, ratings)), ("spearman", (rankdata(values), rankdata(ratings))))
     ]
     return [band for band in bands if band.known]
 

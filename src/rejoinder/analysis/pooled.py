@@ -28,7 +28,7 @@ from rejoinder.analysis.ceiling import (
 )
 from rejoinder.analysis.scored import RATERS, ScoredSet
 from rejoinder.analysis.standings import OVER_SETS, SAME_LINES, standings
-from rejoinder.analysis.verdicts import agreement_word, beyond_chance
+from rejoinder.analysis.verdicts import agreed, agreement_word, beyond_chance
 from rejoinder.analysis.within import SYSTEM_MEAN, SYSTEMS
 from rejoinder.estimates import Estimate, estimate_of, one, pick
 from rejoinder.report.charts import intervals
@@ -65,17 +65,23 @@ def over_sets(
     order = {name: -draws[0] for name, draws in place.draws.items()}
     means = [_mean(pool, name) for name in pool.scores]
     means.sort(key=lambda mean: (not mean.known, mean.scorer not in order, order.get(mean.scorer, -mean.value)))
-    chance = {mean.scorer: row for mean in means for row in _of_sets(pool, estimates, mean.scorer, "pearson by chance")}
+    chance, rank_chance, of_ranks = (
+        {mean.scorer: row for mean in means for row in _of_sets(pool, estimates, mean.scorer, statistic)}
+        for statistic in ("pearson by chance", "spearman by chance", "spearman")
+    )
+    ranks = [of_ranks.get(mean.scorer, Estimate(scorer=mean.scorer)) for mean in means]
+    agreement, ranks = agreed(beyond_chance(means, chance, pool), beyond_chance(ranks, rank_chance, pool))
     names = [mean.scorer for mean in means if mean.known and mean.scorer in pool.compared and mean.scorer not in fitted]
-    others = [(name, statistic) for name in names for statistic in ("spearman", SAME_OTHERS)]
+    others = [(name, SAME_OTHERS) for name in names]
     ranked = [name for name in names if name in place.draws]
     others += [(RATERS, statistic) for statistic in OF_RATERS]
     met = len(pick(_inside(pool, estimates), scorer=RATERS, statistic=ONE_RATER))
     inside = [mean for name in names for mean in _of_sets(pool, estimates, name, SYSTEMS)]
     return [
-        *beyond_chance(means, chance, pool),
+        *agreement,
         *beyond_chance(inside, {mean.scorer: mean for mean in inside}, pool),
         *chance.values(),
+        *pick(ranks, scorer=names),
         *(
             mean
             for scorer, statistic in others

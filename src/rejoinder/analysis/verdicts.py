@@ -18,18 +18,25 @@ _EDGE = float(ndtri(1 - LEVEL / 2))  # standard deviations to the edge of a chan
 
 
 def verdicts(estimates: list[Estimate], scored: ScoredSet) -> list[Estimate]:
-    """Decide which correlations are beyond what chance gives the best of as many scorers (Holm, 5 %)."""
-    replaced: dict[int, Estimate] = {}
-    for statistic, by in {"pearson": "pearson by chance", SYSTEMS: SYSTEMS}.items():
+    """Decide which correlations are beyond what chance gives the best of as many scorers (Holm, 5 %).
+
+    Over all lines Pearson and Spearman must both be.
+    """
+    decided: dict[str, list[Estimate]] = {}
+    for statistic, by in {"pearson": "pearson by chance", "spearman": "spearman by chance", SYSTEMS: SYSTEMS}.items():
         rows = pick(estimates, statistic=statistic, level=scored.level, group="")
         bands = {row.scorer: row for row in pick(estimates, statistic=by)}
-        decided = {row.scorer: row for row in beyond_chance(rows, bands, scored)}
-        replaced |= {id(row): decided[row.scorer] for row in rows}
-    return [replaced.get(id(row), row) for row in estimates]
+        decided[statistic] = beyond_chance(rows, bands, scored)
+    decided["pearson"], decided["spearman"] = agreed(decided["pearson"], decided["spearman"])
+    replaced = {(row.scorer, row.statistic): row for rows in decided.values() for row in rows}
+    return [
+        replaced.get((row.scorer, row.statistic), row) if row.level == scored.level and not row.group else row
+        for row in estimates
+    ]
 
 
 def beyond_chance(rows: Sequence[Estimate], bands: Mapping[str, Estimate], scored: ScoredSet) -> list[Estimate]:
-    """Return Pearson correlations with p and verdicts; of a single scorer with a forecast if it is inconclusive.
+    """Return correlations with p and verdicts; of a single scorer with a forecast if it is inconclusive.
 
     The scorers that were asked for and the others are two families. The best of several has no forecast, because its
     value is too high. `bands` are by scorer the estimates with the p, or without one an interval as wide as the band
