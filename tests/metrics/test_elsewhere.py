@@ -63,7 +63,7 @@ def test_a_path_leads_into_objects_and_a_key_with_dots_comes_first() -> None:
 
 
 def test_what_is_no_number_is_said() -> None:
-    assert reason("great") == '"x" is text, not a finite number'
+    assert reason("great") == '"x" is a word, but none for pass or fail (study takes --positive WORD)'
     assert reason([1, 2]) == '"x" is a list, not a finite number'
     assert reason("inf") == '"x" is text, not a finite number'
     assert reason(None) == 'no "x"'
@@ -134,13 +134,14 @@ def test_a_study_says_which_rated_lines_have_no_score(run: Run, tmp_path: Path) 
         table = csv.writer(stream, delimiter=";")
         table.writerow(["prompt", "response", "stars", "gpt"])
         table.writerows([f"q{place}", "a", f"{place % 5},5", cell] for place, cell in enumerate(cells))
-    said = 'a score, most often: "gpt" is text, not a finite number (column:gpt).'
+    why = '"gpt" is a word, but none for pass or fail (study takes --positive WORD)'
+    said = f"a score, most often: {why} (column:gpt)."
     for every in ((), ("--all",)):
         out = run("study", tmp_path / "de.csv", "-s", "column:gpt", "-s", "length", "--resamples", "100", *every).out
         assert f"3 of 7 rated lines without {said}" in " ".join(out.split())
     found = json.loads(run("study", tmp_path / "de.csv", "-s", "column:gpt", "--json", "--resamples", "100").out)
     about = found["scorers"]["column:gpt"]
-    assert (about["unscored"], about["unscored_reason"]) == (3, '"gpt" is text, not a finite number')
+    assert (about["unscored"], about["unscored_reason"]) == (3, why)
 
 
 def test_a_column_that_no_line_has(run: Run, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import starmap
+
 import numpy as np
 
 from rejoinder.analysis.length import BIAS, EFFECT, length
@@ -26,6 +28,11 @@ def alike(rng: np.random.Generator, contexts: IntArray, share: float = 0.3) -> F
     return values
 
 
+def rated_by(number: int, value: float) -> Rating:
+    """Return the rating by one of the raters, who all rate all lines."""
+    return Rating(value, rater=f"rater {number}")
+
+
 def length_bias(draws: int, seed: int) -> list[Row]:
     """Return how often a scorer is said to follow length at the same rating."""
     rows = []
@@ -44,7 +51,11 @@ def length_bias(draws: int, seed: int) -> list[Row]:
             ratings = liked[:, None] + noise * rng.normal(size=(len(words), raters))
             scores = 0.6 * liked + bias * (words - 12) / 4 + alike(rng, contexts)
             examples = [
-                Example((f"about {context}",), " ".join(["word"] * count), ratings=tuple(map(Rating, values)))
+                Example(
+                    (f"about {context}",),
+                    " ".join(["word"] * count),
+                    ratings=tuple(starmap(rated_by, enumerate(values))),
+                )
                 for context, count, values in zip(contexts.tolist(), words.tolist(), ratings.tolist(), strict=True)
             ]
             estimates = length(scored_sets(examples, {"judge": scores}, resamples=RESAMPLES)[0][0])

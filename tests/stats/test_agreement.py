@@ -28,6 +28,7 @@ from rejoinder.stats.agreement import (
     kappas,
     krippendorff_alpha,
     one_against_others,
+    one_left_out,
     random_halves,
     reliability,
     two_way,
@@ -149,6 +150,27 @@ def test_intraclass_correlations_of_resamples_written_out(seed: int, shift: floa
             np.testing.assert_allclose(np.asarray(drawn)[place], np.asarray(written)[0], atol=tolerance)
 
 
+def test_reliability_of_named_raters() -> None:
+    """Of a full table it is ICC(3, k), over resamples too; of one rating a line by many people, that of the lines."""
+    table, resamples, _ = clustered(1)
+    full, numbers = np.nan_to_num(table, nan=2.0), np.tile(np.arange(4), (20, 1))
+    named, consistent = reliability(full, resamples, numbers), two_way(full, resamples)
+    np.testing.assert_allclose(named.mean, np.maximum(consistent.consistency_mean, 0), atol=1e-9)
+    np.testing.assert_allclose(named.single, np.maximum(consistent.consistency, 0), atol=1e-9)
+    nested = reliability(full, resamples, np.arange(80).reshape(20, 4))
+    np.testing.assert_allclose(nested.mean, reliability(full, resamples).mean, atol=1e-9)
+
+
+def test_named_raters_with_gaps_are_recovered() -> None:
+    """A scorer that knows the truth reaches the ceiling, with strict raters and a third of the ratings missing."""
+    table, true = crowd(3000, 4, 1.0, 5, missing=0.35)
+    table += np.array([-1.5, 0.0, 0.5, 1.0])
+    table[np.isnan(table).all(axis=1), 0] = 0.0
+    named, plain = (reliability(table, None, raters).ceiling[0] for raters in (np.tile(np.arange(4), (3000, 1)), None))
+    assert named == pytest.approx(np.corrcoef(true, np.nanmean(table, axis=1))[0, 1], abs=0.02)
+    assert plain < named - 0.05
+
+
 def test_ratings_are_a_table() -> None:
     for statistic in (reliability, two_way, krippendorff_alpha):
         with pytest.raises(UsageError, match="shape"):
@@ -259,6 +281,21 @@ def test_one_against_others_is_the_mean_over_raters() -> None:
         assert figure.value == pytest.approx(np.mean([oracle(*pair).statistic for pair in columns]), abs=0.01)
     assert found.pearson.value == pytest.approx(math.sqrt(3 / 8), abs=0.02)  # 1 / sqrt((1 + 1) (1 + 1/3))
     assert found.pearson.n == 3000
+
+
+def test_a_named_rater_is_the_same_on_all_lines() -> None:
+    table, true = crowd(400, 3, 1.0, 6)
+    table += np.array([-3.0, 0.0, 3.0])
+    parts = one_left_out(table, np.random.default_rng(0), 20, np.tile(np.arange(3), (400, 1)))
+    columns = [(table[:, one], np.delete(table, one, axis=1).mean(axis=1)) for one in range(3)]
+    scale = np.abs(table).max()
+    for draw in range(20):
+        alike = [np.allclose(parts.first[:, draw] * scale, one, atol=1e-9) for one, _ in columns]
+        assert sum(alike) == 1
+        assert parts.others[:, draw] * scale == pytest.approx(columns[alike.index(True)][1], abs=1e-9)
+    expected = np.mean([np.corrcoef(true, parts.others[:, draw])[0, 1] for draw in range(20)])
+    assert parts.against_others(true).value == pytest.approx(expected)
+    assert not parts.against_others(np.ones(400)).known
 
 
 def test_halves_of_six_correlate_as_three_with_three() -> None:

@@ -6,12 +6,12 @@ from functools import partial
 
 import numpy as np
 
+from rejoinder.analysis.ceiling import ceiling_on
 from rejoinder.analysis.scored import RATERS, ScoredSet
 from rejoinder.estimates import Estimate, decide, pick
 from rejoinder.metrics.baselines import words
 from rejoinder.report.tables import Column, Table, pivot
 from rejoinder.report.written import interval, p_value
-from rejoinder.stats.agreement import reliability
 from rejoinder.stats.correlation import partial_correlation, pearsons
 from rejoinder.stats.resamples import FloatArray, IntArray, two_sided
 
@@ -23,10 +23,11 @@ _WORDS = {"above": "prefers long", "below": "prefers short"}
 def length(scored: ScoredSet) -> list[Estimate]:
     """Return how scores and ratings change with the number of words of a response, and scores at the same rating.
 
-    At the same mean rating of many raters: where lines have several ratings, the errors of these are taken out of the
-    partial correlation. Where they have one, they explain only a part of what people like about length. Then p is also
-    of scores that change with length no more than ratings do: the larger one. The scorers that were asked for are one
-    family of tests, the others another.
+    At the same rating of many raters: where lines have ratings of several named raters, the errors of these are taken
+    out of the partial correlation. With one rating, errors explain a part of what people like about length; then scores
+    must also change with length more than ratings do. With raters without names the errors may be smaller; then the
+    partial correlation without this correction must agree. The scorers that were asked for are one family of tests, the
+    others another.
 
     Nothing of a pool, of whole conversations, and if all responses have the same length.
     """
@@ -58,25 +59,17 @@ def _effect(scored: ScoredSet, scorer: str, rows: IntArray, draws: FloatArray) -
 
 def _bias(scored: ScoredSet, scorer: str, rows: IntArray, of_scores: FloatArray, of_ratings: FloatArray) -> Estimate:
     """Return the partial correlation of score and length given the rating, from draws [1 + B] of both with length."""
-    ceiling, clusters = _ceiling(scored, rows), scored.resamples.at(rows).size
-    with_ratings = scored.draws("pearson", scorer, rows)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        draws = partial_correlation(of_scores, with_ratings / ceiling, of_ratings / ceiling)
-    p, method = two_sided(draws, clusters), "score and length, errors of ratings taken out"
-    if (ceiling == 1).all():
-        apart, method = of_scores - of_ratings, "score and length; p also of an effect no larger than that on ratings"
-        p = max(p, two_sided(apart, clusters)) if draws[0] * apart[0] > 0 else 1.0
-    return scored.estimate(draws, scorer, rows, method, statistic=BIAS, p=p, **_ABOUT)
-
-
-def _ceiling(scored: ScoredSet, rows: IntArray) -> FloatArray:
-    """Return [1 + B] the root of the reliability of the ratings of some lines; 1 where it is unknown."""
-    single, resamples = scored.rated.single_ratings[rows], scored.resamples.at(rows)
-    if not np.isfinite(single).any(axis=1).all():
-        return np.ones(1)
-    known = reliability(single, resamples)
-    is_mean = np.allclose(np.nanmean(single, axis=1), scored.rated.ratings[rows])
-    return known.ceiling if is_mean and not known.reason else np.ones(1)
+    with_ratings, clusters = scored.draws("pearson", scorer, rows), scored.resamples.at(rows).size
+    plain = partial_correlation(of_scores, with_ratings, of_ratings)
+    tests, method = [plain, of_scores - of_ratings], "p also of an effect no larger than that on ratings"
+    if np.isfinite(scored.rated.single_ratings[rows]).any(axis=1).all() and ceiling_on(scored, rows).known:
+        ceiling, method = scored.reliability(rows).ceiling, "errors of ratings taken out"
+        with np.errstate(divide="ignore", invalid="ignore"):
+            exact = partial_correlation(of_scores, with_ratings / ceiling, of_ratings / ceiling)
+        tests = [exact] if scored.rated.single_raters is not None else [exact, plain]
+    agree = len({float(np.sign(draws[0])) for draws in tests}) == 1
+    p = max(two_sided(draws, clusters) for draws in tests) if agree else 1.0
+    return scored.estimate(tests[0], scorer, rows, f"score and length; {method}", statistic=BIAS, p=p, **_ABOUT)
 
 
 def length_table(estimates: list[Estimate]) -> Table | None:

@@ -31,7 +31,7 @@ from rejoinder.analysis.raters import (
     unified_names,
 )
 from rejoinder.analysis.ratings_layout import layout
-from rejoinder.analysis.sample import joined, rated_lines
+from rejoinder.analysis.sample import by_file, joined, rated_lines
 from rejoinder.analysis.scored import RATERS
 from rejoinder.analysis.stand_in import EPSILON, MEAN_RATING, stand_ins
 from rejoinder.data.examples import to_record
@@ -195,7 +195,7 @@ def _read(
         lines = list(examples_of(examples, keep=keep))
     if known or attention:  # raters of a project, whose names are exact
         return lines, {**known, **attention}, {"joined": [], "kept": []}
-    lines, joined, kept = unified_names(lines)
+    lines, joined, kept = unified_names(by_file(lines) if any(not line.response for line in lines) else lines)
     return lines, {}, {"joined": joined, "kept": kept}
 
 

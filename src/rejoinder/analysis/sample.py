@@ -67,7 +67,7 @@ def joined(
             in two lines; a weight is not a positive number; none of the ids of lines without texts is among the lines.
     """
     refuse(lines)
-    rated = _by_file(rated)
+    rated = by_file(rated)
     refuse_again(rated)
     result, extra, taken, unknown = list(lines), list[Example](), dict[int, Example](), list[Example]()
     by_id = defaultdict[str, list[int]](list)
@@ -94,7 +94,7 @@ def joined(
     return RatedSample((*result, *extra), population, sum(is_rated), len(taken), lost)
 
 
-def _by_file(rated: Sequence[Example]) -> list[Example]:
+def by_file(rated: Sequence[Example]) -> list[Example]:
     """Return rated lines, those of one id in several files as one; a rater without a name is called after the file."""
     if len({_file(line) for line in rated}) < 2:
         return list(rated)

@@ -126,13 +126,25 @@ def study(
     options |= {"bar": bar, "cost": cost, "cutoff": cutoff, "good": good, "chosen": chosen, "by": list(by)}
     examples = [line for line in lines if isinstance(line, Example)]
     facts = {"shared_ids": shared_ids_said(examples)}
-    others, unknown = 0, tuple[str, ...]()
-    if rated is not None:
-        sample = joined(examples, rated_lines(rated, columns_of(named)), dimension, refuse_copies)
-        examples, others, unknown = [*sample.lines], int((~sample.population).sum()), sample.unknown
-    examples = examples if good is None else good_or_bad(examples, dimension, good)
-    labels = labelled(examples, dimension, tie=tie, prompts=prompts_of(named), unknown=unknown)
+    labels, others = _labelled(examples, named, rated, tie, options)
     return _study_of_ratings(labels, others, named, options, judging, leave_one_out, tuple(analyses), run, facts)
+
+
+def _labelled(
+    examples: Sequence[Example],
+    scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None,
+    rated: Given | None,
+    tie: Tie | None,
+    options: Mapping[str, Any],
+) -> tuple[Labelled, int]:
+    """Return the examples with their labels, and how many of the last ones a rated file has alone."""
+    dimension, others, unknown = options["dimension"], 0, tuple[str, ...]()
+    if rated is not None:
+        sample = joined(examples, rated_lines(rated, columns_of(scorers)), dimension, refuse_copies)
+        examples, others, unknown = sample.lines, int((~sample.population).sum()), sample.unknown
+    if options["good"] is not None:
+        examples = good_or_bad(examples, dimension, options["good"])
+    return labelled(examples, dimension, tie=tie, prompts=prompts_of(scorers), unknown=unknown), others
 
 
 def _study_of_ratings(
@@ -301,6 +313,6 @@ def _no_ratings(examples: Sequence[Example], dimension: str) -> DataError:
     keys = f'"quality": {{"{dimension}": 3.5}} or "ratings": {{"{dimension}": [3, 4]}}'
     return DataError(
         f'none of {len(examples)} lines has a rating in "{dimension}"',
-        f"{other} to each rated line {keys}{may_be_the_rating(examples)}",
+        f"{other} to each rated line {keys}, or name a file with them: --rated FILE{may_be_the_rating(examples)}",
         where=", ".join(files),
     )

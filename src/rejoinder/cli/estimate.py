@@ -101,12 +101,12 @@ def command(
             columns, input_format, turns, [scorer], scale=scale, dimension=dimension, labels=True, positive=positive
         )
         lines, others = with_rated(files, rated, reading, report_error, scale, dimension)
-    say_scales([*lines, *(others or [])], dimension)
-    with progress("scoring", len(lines) + len(others or [])) as advance:
+    say_scales([*lines, *others], dimension)
+    with progress("scoring", len(lines) + len(others)) as advance:
         results = estimate(
             lines,
             scorer,
-            rated=others,
+            rated=others if rated else None,
             tie=None if tie is None else tie.value,
             plan=plan,
             dimension=dimension,

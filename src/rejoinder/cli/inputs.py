@@ -66,7 +66,7 @@ RatedFiles = Annotated[
     list[str] | None,
     typer.Option(
         "--rated",
-        help="Labels or ratings of lines of FILE, found by id, or by text; or of other replies of the same systems; "
+        help="Rated lines: labels or ratings of lines of FILE (by id, or by text), or others of the same systems; "
         "repeat for more. Default: those in FILE.",
         metavar="FILE",
     ),
@@ -131,8 +131,8 @@ def with_rated(
     report_error: ReportError,
     scale: str | None,
     dimension: str,
-) -> tuple[list[Example], list[Example] | None]:
-    """The lines of files, and those of `--rated` if there are any, which need no texts.
+) -> tuple[list[Example], list[Example]]:
+    """The lines of files, and those of `--rated`, which need no texts.
 
     Raises:
         UsageError: `--rated` names a rating project.
@@ -141,9 +141,8 @@ def with_rated(
 
     refuse_projects(rated or ())
     (lines,), others = read_sides(files, rated=rated, on_error=report_error, **reading)
-    sides = [lines, *([] if others is None else [others])]
-    lines, *more = (list(on_scale(side, scale, report_error, dimension)) for side in sides)
-    return lines, more[0] if more else None
+    lines, others = (list(on_scale(side, scale, report_error, dimension)) for side in (lines, others or []))
+    return lines, others
 
 
 def refuse_projects(places: Sequence[str]) -> None:

@@ -159,12 +159,12 @@ def command(
         more = {"scale": scale, "dimension": dimension, "labels": True, "positive": positive, "texts": False}
         wanted = how(columns, input_format, turns, scorers, **more)  # type: ignore[arg-type]
         examples, others, attention = _rated(files, rated, wanted, report_error, scale, dimension)
-    say_scales([*examples, *(others or [])], dimension)
+    say_scales([*examples, *others], dimension)
     with progress("scoring", len(examples) * len(scorers or [])) as advance:
         results = ratings(
             examples,
             scorers or [],
-            rated=others,
+            rated=others if rated else None,
             dimension=dimension,
             aggregation=aggregate.value,
             share=surest,
@@ -191,7 +191,7 @@ def _rated(
     report_error: ReportError,
     scale: str | None,
     dimension: str,
-) -> tuple[list[Example], list[Example] | None, Mapping[str, Attention]]:
+) -> tuple[list[Example], list[Example], Mapping[str, Attention]]:
     """Return the lines of files and of `--rated`, or those of a rating project with the attention of its raters.
 
     Raises:
@@ -212,4 +212,4 @@ def _rated(
         replies, records = load_study(files[0])
         known = {rater.name: Attention(rater.failed, rater.passed + rater.failed, rater.seconds) for rater in records}
         lines = rated_replies(replies, files[0])
-    return list(on_scale(lines, scale, report_error, dimension)), None, known
+    return list(on_scale(lines, scale, report_error, dimension)), [], known

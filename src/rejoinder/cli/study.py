@@ -151,29 +151,24 @@ def command(
 
     require_places(out, figures)
     with reporting(on_error) as report_error:
+        lines: Sequence[Example | Pair]
+        others: list[Example] = []
         texts = not scorers or not all(name.startswith("column:") for name in scorers)
         more = {"scale": scale, "dimension": dimension, "labels": True, "positive": positive, "texts": texts}
         reading = how(columns, input_format, turns, scorers, **more)  # type: ignore[arg-type]
-        lines: Sequence[Example | Pair]
-        others: list[Example] | None = None
         if rated:
             lines, others = with_rated(files, rated, reading, report_error, scale, dimension)
         else:
-            read = read_lines(*files, on_error=report_error, **reading)
-            lines = list(on_scale(read, scale, report_error, dimension))
-    pair = next((line for line in lines if isinstance(line, Pair)), None)
-    if pair is None:
-        say_scales([*lines, *(others or [])], dimension)
-    elif scale is not None:
-        raise UsageError(f"--scale is for ratings, and {pair.where} is a pair. Omit it")
+            lines = list(on_scale(read_lines(*files, on_error=report_error, **reading), scale, report_error, dimension))
+    _say_scales([*lines, *others], scale, dimension)
     with (
         workers(count, ray) as pool,
-        progress("scoring", _total(scorers or None, [*lines, *(others or [])])) as advance,
+        progress("scoring", _total(scorers or None, [*lines, *others])) as advance,
     ):
         results = study(
             lines,
             scorers or None,
-            rated=others,
+            rated=others if rated else None,
             tie=None if tie is None else tie.value,
             dimension=dimension,
             resamples=resamples,
@@ -192,6 +187,15 @@ def command(
         )
     more_line = "" if results.layout.first and not every else _MORE.format("" if every else _ALL)
     present(results, out, as_json=as_json, every=every, figures=figures, more=more_line, files=[*files, *(rated or [])])
+
+
+def _say_scales(lines: Sequence[Example | Pair], scale: str | None, dimension: str) -> None:
+    """Say what to know of the scales of ratings; `UsageError` if pairs were given one."""
+    pair = next((line for line in lines if isinstance(line, Pair)), None)
+    if pair is not None and scale is not None:
+        raise UsageError(f"--scale is for ratings, and {pair.where} is a pair. Omit it")
+    if pair is None:
+        say_scales([line for line in lines if isinstance(line, Example)], dimension)
 
 
 def _number(cutoff: str | None) -> float | str | None:

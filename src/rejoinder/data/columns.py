@@ -98,6 +98,7 @@ _LATER = {
 }
 _HISTORY = frozenset(_PAST.split())
 _SAID_LAST = frozenset(_LAST.split())
+_REPLIES = frozenset(ALIASES["response"][1].split())
 _END = r"([+\-−]?(?:0|[1-9]\d{0,2})(?:\.0+)?)"  # no leading zero: 05 is a month
 _SCALE = re.compile(
     rf"\s*[(\[]\s*(?:scale|from)?\s*{_END}\s*(?:[-–—−~,…]|\.{{2,3}}|to)\s*{_END}\s*(?:scale|stars|points)?\s*[)\]]\W*$",
@@ -217,6 +218,13 @@ def plan(
     if "rating" not in mapped and "ratings" not in keys:
         raters = _wide(free, found, where)
     for lookup in (_OURS, _FIRST, _LATER[False], _LATER[True]):
+        if labels and lookup is _LATER[False] and not {"rating", "ratings", "quality"} & found.keys():
+            is_turn = "response" not in found and _REPLIES & {*free.values()}  # `human` next to `assistant`
+            names = [key for key, word in free.items() if word in LABELS and not (is_turn and word == "human")]
+            if len(names) > 1:
+                _refuse("rating", names, where)
+            if names:
+                take("rating", names)
         sides: dict[str, list[str]] = {}
         for key, word in free.items():
             if (ours := lookup.get(word, "")) and ours not in found:
@@ -229,12 +237,6 @@ def plan(
             elif len(names) > 1:
                 _refuse(ours, names, where)
             take(ours, names)
-    if labels and not {"rating", "ratings", "quality"} & found.keys():
-        names = [key for key, word in free.items() if word in LABELS]
-        if len(names) > 1:
-            _refuse("rating", names, where)
-        if names:
-            take("rating", names)
     if not adapted:
         _require_clear(found, free, mapped, where)
     context = found.get("context", ())

@@ -211,6 +211,8 @@ def _no_response(record: Record, where: str) -> DataError:
     remedy = 'Write "response": "..." in every line, or say which is: --map response=NAME'
     if not missing and record["response"] is None:
         remedy = 'Write "" for an empty reply (in a data frame: fillna("")), or say which is: --map response=NAME'
+    if missing and {"id", "ratings"} <= record.keys():
+        remedy = f"If these are labels of replies in another file: REPLIES --rated {where.rpartition(':')[0]}. {remedy}"
     objects = [(key, value) for key, value in record.items() if isinstance(value, Mapping)]
     if inner := [
         f"{key}.{name}" for key, value in objects for name, one in value.items() if isinstance(one, (str, list))

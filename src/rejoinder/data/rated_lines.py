@@ -94,6 +94,7 @@ def may_be_the_rating(lines: Sequence[Example]) -> str:
 def unnamed_raters_said(lines: Sequence[Example]) -> str:
     """Return the note on replies that have ratings without a rater on two lines or more each, or ""."""
     rated = [line for line in lines if line.ratings and all(one.rater is None for one in line.ratings)]
+    rated = [line for line in rated if line.context or line.response]  # labels may have ids alone
     replies: dict[tuple[Hashable, ...], Example] = {}
     again: list[tuple[Example, Example]] = []
     for line in rated:

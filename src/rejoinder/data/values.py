@@ -138,9 +138,13 @@ def number(
     known = f"one of {', '.join(words)}" if words else "a number (3, 3.5, 3/5, 60%), yes or no, pass or fail"
     problem = f"{shown}, expected {known}"
     remedy = "Correct the column; if it is no rating: --map rating=; if these are words in order, name them, lowest"
-    more = "first: --scale 'bad,fair,good' (rejoinder inspect -o writes the numbers)"
-    more += "; if one word is for good replies and all others for bad ones: --positive WORD" if labels else ""
-    raise ColumnError(problem, f"{remedy} {more}", where=where, field=field)
+    remedy += " first: --scale 'bad,fair,good' (rejoinder inspect -o writes the numbers)"
+    if labels:
+        remedy = (
+            "Name the word for good replies: --positive WORD; or words in order, lowest first: --scale 'bad,fair,good'"
+        )
+        remedy += "; or correct the column; or, if it is no rating: --map rating="
+    raise ColumnError(problem, remedy, where=where, field=field)
 
 
 class _KeyTwice(ValueError):

@@ -6,6 +6,7 @@ Both read what they like of an example, so that two with the same texts may have
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from rejoinder.example import Example
 from rejoinder.scorer import Card, ScoreFunction, Scorer, Scores
 
 COLUMN = "column"
+_WORD = re.compile(r"(?!inf|nan)[^\W\d][\w -]{1,39}", re.IGNORECASE)  # a verdict in words
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ class Column:
         number = _finite(value)
         if number is not None:
             return self.sign * number
+        if isinstance(value, str) and _WORD.fullmatch(value.strip()):
+            return f'"{self.path}" is a word, but none for pass or fail (study takes --positive WORD)'
         return f'"{self.path}" is {"text" if isinstance(value, str) else kind_of(value)}, not a finite number'
 
 
