@@ -120,7 +120,7 @@ def test_the_gate(right_good: int, right_bad: int, verdict: str, code: int, tmp_
 def test_few_labels_of_one_kind_are_never_above_or_below() -> None:
     results = judged(replies([1] * 40 + [0] * 9, [1] * 40 + [1] * 9))
     row = results.one(statistic="TNR", scorer=JUDGE, by="")
-    assert row.value == 0 and row.verdict == Verdict.INCONCLUSIVE and "9 replies are labelled bad" in row.reason
+    assert row.value == 0 and row.verdict == Verdict.INCONCLUSIVE and row.reason.startswith("replies labelled bad: 9")
 
 
 def test_labels_that_are_all_the_same() -> None:
@@ -229,6 +229,13 @@ def test_the_answer_is_about_the_test_split() -> None:
         results.one(statistic="accuracy", scorer=JUDGE).value,
     ) == (10, 0.5)
     assert results.one(statistic="TNR", scorer=JUDGE, by="split", group="dev").value == 1
+
+
+def test_labels_of_one_version_only() -> None:
+    results = judged(replies([1, 0] * 20 + [None] * 40, [1, 0] * 40, system=["a"] * 40 + ["b"] * 40))
+    assert not results.one(statistic="pass rate", system="b").known
+    assert results.one(statistic="pass rate", system="a").value == 0.5
+    assert any("No line of b is labelled" in warning for warning in results.warnings)
 
 
 def test_labels_of_other_replies() -> None:
