@@ -21,6 +21,7 @@ from rejoinder.analysis.pooled import (
 )
 from rejoinder.analysis.scored import RATERS
 from rejoinder.analysis.standings import OVER_SETS, SAME_LINES, standings
+from rejoinder.analysis.study_answer import answer
 from rejoinder.estimates import NAN, Estimate, Verdict, one, pick
 from rejoinder.example import Example, Rating
 from rejoinder.scorer import FloatArray
@@ -192,6 +193,19 @@ def test_another_data_set_is_predicted_from_how_far_these_differ() -> None:
     assert pool is not None and [own.value for own in range_of_sets(pool, estimates, "judge")] == sorted(inside)
     table = over_sets_table(pool, estimates)
     assert table is not None and {"lowest to highest", "another data set"} < set(table.header)
+
+
+def test_a_baseline_without_a_line_in_common_is_not_named() -> None:
+    lines = examples()
+    scores = {"judge": noisy(lines, 1), "length": noisy(lines, 5)}
+    scores["judge"][60:], scores["length"][:60] = NAN, NAN
+    members, pool = scored_sets(lines, scores)
+    assert pool is not None
+    estimates = [estimate for scored in (*members, pool) for estimate in analyse(scored)]
+    estimates += over_sets(pool, estimates)
+    assert one(estimates, dataset="pooled", versus="length", statistic="difference of pearson").verdict == "undefined"
+    text = answer(pool, estimates, {})
+    assert text[0].startswith("judge agrees with human ratings: Pearson 0.") and "length" not in " ".join(text)
 
 
 def test_judges_fitted_on_these_data_sets_are_not_compared() -> None:

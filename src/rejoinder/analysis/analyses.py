@@ -29,7 +29,7 @@ from rejoinder.report.tables import Column, Table, pivot
 from rejoinder.report.written import interval, lines_scored, pluralize
 from rejoinder.stats.correlation import CORRELATIONS, chance_band, columns, pearson
 from rejoinder.stats.ranking import pair_accuracy, pair_accuracy_by_chance
-from rejoinder.stats.resamples import FEWEST_CLUSTERS, FloatArray, IntArray, renumbered
+from rejoinder.stats.resamples import FEWEST_CLUSTERS, FloatArray, IntArray, groups_drawn, renumbered
 from rejoinder.stats.splits import fold_groups
 
 FEWEST_SYSTEMS = 10
@@ -73,16 +73,15 @@ def _over_systems(scored: ScoredSet, scorer: str, rows: IntArray) -> list[Estima
     named = int((scored.rated.systems != NO_SYSTEM).sum())
     size, contexts = len(means[0]), len(np.unique(scored.rated.contexts[rows]))
     about = {"level": "system", "n": size, "unscored": named - len(rows), "contexts": min(size, contexts)}
-    drawn = scored.sampling.generator(scored.name, "systems drawn").integers(0, size, means[0][:, 1:].shape)
-    resampled = [np.hstack([mean[:, :1], np.take_along_axis(mean[:, 1:], drawn, axis=0)]) for mean in means]
+    resampled = [groups_drawn(mean, scored.sampling.generator(scored.name, "systems drawn")) for mean in means]
     estimates = []
     for name, correlate in CORRELATIONS.items():
         result = correlate(*(mean[:, 0] for mean in means), names=("mean score", "mean rating"))
         result = replace(result, reason=_FEW_SYSTEMS.get(size, result.reason))
         draws = columns(name, *resampled) if size >= FEWEST_SYSTEMS else np.array([result.value])
         estimate = _correlation(scored, scorer, rows, result, draws, statistic=name, **about)
-        few = result.known and size < FEWEST_SYSTEMS
-        estimates.append(replace(estimate, reason=f"no interval: {size} systems, ten are needed") if few else estimate)
+        few = f"no interval: {size} systems, ten are needed" if result.known and size < FEWEST_SYSTEMS else ""
+        estimates.append(replace(estimate, contexts=contexts, reason=few or estimate.reason))
     return estimates
 
 

@@ -48,7 +48,8 @@ def answer(scored: ScoredSet, estimates: Sequence[Estimate], scorers: Scorers) -
     labels = {"dataset": dataset, "group": "", "versus": "", "level": scored.level}
     lead, named = rows[0].scorer if rows else "", [row.scorer for row in rows]
     gaps = pick(estimates, dataset=scored.name, scorer=scored.compared, versus=scored.compared)
-    trivial = [row.versus for row in pick(gaps, statistic="difference of pearson") if row.versus not in named]
+    known = [row for row in pick(gaps, statistic="difference of pearson") if row.known]
+    trivial = [row.versus for row in known if row.versus not in named]
     others = [name for name in named[1:] if not ahead(gaps, lead, name)]
     inside = range_of_sets(scored, estimates, lead)
     fewer = standings(scored).fewer

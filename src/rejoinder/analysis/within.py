@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from rejoinder.analysis.baselines import each_scorer
+from rejoinder.analysis.ceiling import CEILING, singly_rated
 from rejoinder.analysis.scored import RATERS, ScoredSet
 from rejoinder.data.rated import NO_SYSTEM
 from rejoinder.estimates import Estimate, one, pick
@@ -16,7 +17,6 @@ from rejoinder.stats.resamples import IntArray, renumbered
 
 SYSTEMS, CONTEXTS = "pearson within systems", "pearson within contexts"
 SYSTEM_MEAN = "pearson of the system mean"
-_CEILING = "ceiling of pearson"
 
 
 def within(scored: ScoredSet) -> list[Estimate]:
@@ -77,14 +77,13 @@ def ceiling_within_systems(estimates: list[Estimate], scored: ScoredSet) -> list
 
     Source: Gulliksen (1950), Theory of Mental Tests, chapter 10 (reliability in a group with less variance).
     """
-    if not one(estimates, scorer=RATERS, statistic=_CEILING, group="").known or len(scored.rated.named_systems) < 2:
+    if not one(estimates, scorer=RATERS, statistic=CEILING, group="").known or len(scored.rated.named_systems) < 2:
         return estimates
-    ratings = scored.rated.single_ratings
-    rows = _several(np.flatnonzero(np.isfinite(ratings).any(axis=1)), scored.rated.systems)
+    rows = _several(singly_rated(scored), scored.rated.systems)
     if not len(rows):
         return estimates
     groups, resamples = renumbered(scored.rated.systems[rows]), scored.resamples.at(rows)
-    result, means = scored.reliability(rows), np.nanmean(ratings[rows], axis=1)
+    result, means = scored.reliability(rows), np.nanmean(scored.rated.single_ratings[rows], axis=1)
     means -= means.mean()
     centred = means - resamples.means(means, groups)[groups, 0]
     n, total, squares, inside = resamples.sums(np.stack([np.ones_like(means), means, means**2, centred**2]))
@@ -92,13 +91,16 @@ def ceiling_within_systems(estimates: list[Estimate], scored: ScoredSet) -> list
         spread = (squares - total**2 / n) / (n - 1)
         share = 1 - (1 - result.mean) * spread * (n - len(np.unique(groups))) / inside
     draws = np.sqrt(np.maximum(share, 0.0))
-    method = "root of 1 less the variance of errors over that within systems"
-    return [*estimates, scored.estimate(draws, RATERS, rows, method, statistic=f"{_CEILING} within systems")]
+    method, statistic = "root of 1 less the variance of errors over that within systems", f"{CEILING} within systems"
+    ceiling = scored.estimate(draws, RATERS, rows, method, statistic=statistic)
+    if ceiling.low <= 0:
+        ceiling = scored.row(RATERS, rows, statistic, reason="raters do not agree significantly within systems")
+    return [*estimates, ceiling]
 
 
 def systems_of_scorers_table(estimates: list[Estimate]) -> Table | None:
     """Return how scorers agree with the ratings within systems, within contexts, and over the means of systems."""
-    over, ceiling = {"level": "system"}, one(estimates, statistic=f"{_CEILING} within systems")
+    over, ceiling = {"level": "system"}, one(estimates, statistic=f"{CEILING} within systems")
     rows = [
         replace(ceiling, scorer="raters: ceiling", statistic=SYSTEMS),
         *pick(estimates, system="", versus="", group=""),

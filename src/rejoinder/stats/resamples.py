@@ -207,6 +207,13 @@ def cluster_counts(clusters: int, resamples: int, rng: np.random.Generator, out:
     return counts
 
 
+def groups_drawn(means: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return [S, 1 + B] `means` of groups over resamples in which as many groups are drawn with replacement too."""
+    drawn = rng.integers(0, len(means), means[:, 1:].shape)
+    resampled: FloatArray = np.hstack([means[:, :1], np.take_along_axis(means[:, 1:], drawn, axis=0)])
+    return resampled
+
+
 # intervals and p
 
 
