@@ -13,7 +13,7 @@ import pytest
 
 from conftest import Run
 from label_files import records, write_records
-from rejoinder import study
+from rejoinder import estimate, study
 from rejoinder.data.read import read
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Verdict
@@ -254,3 +254,17 @@ def test_a_tie_is_left_out_and_counted(world: tuple[list[Line], Results]) -> Non
     assert ties and results.about.counts["labels"]["ties"] == ties
     assert results.one(statistic="accuracy", scorer=JUDGE).n == 120 - ties
     assert json.loads(results.to_json())["options"]["chosen"] == "chance"
+
+
+def test_estimate_gives_the_same_pass_rates(world: tuple[list[Line], Results]) -> None:
+    lines, results = world
+    means = estimate(lines, JUDGE)
+    for system in ("v1", "v2", "v3"):
+        mean, rate = (
+            means.one(statistic="mean rating", system=system),
+            results.one(statistic="pass rate", system=system),
+        )
+        assert (mean.value, *mean.ends) == pytest.approx((rate.value, *rate.ends))
+    difference = means.one(statistic="difference", system="v3", versus="v1")
+    other = results.one(statistic="difference of pass rate", system="v3", versus="v1")
+    assert (difference.value, *difference.ends) == pytest.approx((other.value, *other.ends))
