@@ -15,6 +15,7 @@ import numpy as np
 
 from rejoinder.analysis.baselines import most_frequent, scorer_facts
 from rejoinder.analysis.labelling import counts_of, left_out_said, prompts_of
+from rejoinder.analysis.pass_rate import BY_VERDICTS
 from rejoinder.analysis.sample import ALL, RatedSample, filled, joined, names_of, rated_lines, weights_of
 from rejoinder.analysis.scored import RATERS
 from rejoinder.data.clusters import sorted_clusters
@@ -35,6 +36,7 @@ from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, label_of, 
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.scoring.unscored import nothing_scored, unread
 from rejoinder.stats import prediction_powered as ppi
+from rejoinder.stats.pass_rate import NO_VERDICT, PassRate, pass_rate
 from rejoinder.stats.resamples import BoolArray, IntArray
 
 ALL_PAIRS = 20
@@ -54,6 +56,7 @@ class _System(NamedTuple):
     unscored: int
     mean_score: float
     contexts: frozenset[int]
+    rate: PassRate | None  # of labels and verdicts
 
     @property
     def differs(self) -> bool:
@@ -210,14 +213,30 @@ def _systems(sample: RatedSample, ratings: FloatArray, scores: Scores, card: Car
     """Return the systems, sorted by name."""
     names = np.array(names_of(sample.lines), np.str_)
     values, weights, systems = filled(sample.lines, scores, card), weights_of(sample.lines), []
+    # Student's interval of a share near 1 is too narrow; weights of lines chosen evenly over scores need it, though.
+    known = np.concatenate([ratings[np.isfinite(ratings)], scores.values[scores.scored]])
+    are_verdicts = bool(np.isin(known, (0.0, 1.0)).all() and (weights == weights[0]).all())
     for name in np.unique(names[names != ""]).tolist():
         rows = np.flatnonzero(names == name)
         # The population of a system without other lines is its rated lines.
         population = sample.population[rows] if sample.population[rows].any() else ~sample.population[rows]
         of_system = ppi.sample_of(ratings[rows], values[rows], weights[rows], population, contexts[rows])
         missing, mean = int((~scores.scored[rows]).sum()), float(values[rows][population].mean())
-        rated = frozenset(contexts[rows[np.isfinite(ratings[rows])]].tolist())
-        systems.append(_System("" if name == ALL else name, of_system, len(rows), missing, mean, rated))
+        labelled_rows = rows[np.isfinite(ratings[rows])]
+        rated = frozenset(contexts[labelled_rows].tolist())
+        rate = None
+        if are_verdicts:
+            every = rows[population]
+            verdicts = np.where(scores.scored, scores.values, NO_VERDICT).astype(np.int64)
+            rate = pass_rate(
+                ratings[labelled_rows],
+                verdicts[labelled_rows],
+                contexts[labelled_rows],
+                verdicts[every],
+                contexts[every],
+            )
+            rate = None if rate.reason else rate
+        systems.append(_System("" if name == ALL else name, of_system, len(rows), missing, mean, rated, rate))
     return systems
 
 
@@ -227,7 +246,9 @@ def _estimates(systems: Sequence[_System], scorer: str, plan: float | None, scal
     measured = []
     for system in systems:
         labels: dict[str, Any] = {"scorer": scorer, "system": system.name, "contexts": len(system.contexts)}
-        rows = _of_sample(system.sample, shared, plan, "mean rating", labels)
+        rows = _of_sample(
+            system.sample, shared, plan, "mean rating", labels, system.rate.estimate if system.rate else None
+        )
         if scale is not None:  # no mean of ratings is outside their scale
             rows[:2] = [mean.between(*scale) for mean in rows[:2]]
         labels |= {"statistic": "mean score", "n": system.lines, "unscored": system.unscored}
@@ -239,7 +260,8 @@ def _estimates(systems: Sequence[_System], scorer: str, plan: float | None, scal
         for second in known[place + 1 :]:
             labels = {"scorer": scorer, "system": first.name, "versus": second.name}
             labels["contexts"] = len(first.contexts | second.contexts)
-            differences.append(_of_sample(first.sample.minus(second.sample), shared, plan, "difference", labels))
+            rate = first.rate.minus(second.rate) if first.rate and second.rate else None
+            differences.append(_of_sample(first.sample.minus(second.sample), shared, plan, "difference", labels, rate))
     # The highest system was selected by its value, so every pair of systems counts as tested.
     tested = [rows[0] for rows in differences]
     not_shown = len(known) * (len(known) - 1) // 2 - len(tested)
@@ -249,17 +271,24 @@ def _estimates(systems: Sequence[_System], scorer: str, plan: float | None, scal
 
 
 def _of_sample(
-    sample: ppi.Sample, shared: float | None, plan: float | None, statistic: str, labels: Mapping[str, Any]
+    sample: ppi.Sample,
+    shared: float | None,
+    plan: float | None,
+    statistic: str,
+    labels: Mapping[str, Any],
+    rate: Estimate | None,
 ) -> list[Estimate]:
-    """Return the estimates of one sample: a system or a difference of two."""
+    """Return the estimates of one sample: a system or a difference of two; `rate` is that of labels and verdicts."""
     mean = ppi.powered(sample, shared)
+    by_scores = _BY_SCORES if rate is None else BY_VERDICTS
+    mean = mean if rate is None else mean._replace(powered=rate)
     about: dict[str, Any] = {**labels, "n": sample.n}
     by_raters = {**about, "scorer": RATERS}
     test = {} if "versus" in labels else {"p": NAN}  # of a mean, p would test whether it is 0
     effective, method = ppi.worth(mean), "one power for all systems" if mean.shared else "power of this sample"
     reason = "" if np.isfinite(effective) else mean.powered.reason or "the interval has no width"
     estimates = [
-        estimate_of(mean.powered, **about, **test, statistic=statistic, method=_BY_SCORES),
+        estimate_of(mean.powered, **about, **test, statistic=statistic, method=by_scores),
         estimate_of(mean.alone, **by_raters, **test, statistic=f"{statistic}, ratings only", method=_BY_RATINGS),
         Estimate(**about, statistic="power", value=mean.power, method=method),
         Estimate(**about, statistic="effective ratings", value=effective, reason=reason),

@@ -398,7 +398,7 @@ def against_bar(judge: Judged, share: Estimate) -> Estimate:
         return share
     if share.n < FEWEST_LABELS:
         kind = "good" if share.statistic == "TPR" else "bad"
-        reason = f"{share.n} replies are labelled {kind}, {FEWEST_LABELS} are needed"
+        reason = f"replies labelled {kind}: {share.n}, and {FEWEST_LABELS} are needed"
         return replace(share, verdict=Verdict.INCONCLUSIVE, reason=reason, needed=FEWEST_LABELS)
     if share.low >= bar or share.high < bar:
         return replace(share, verdict=Verdict.ABOVE if share.low >= bar else Verdict.BELOW)
