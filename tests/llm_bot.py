@@ -1,4 +1,4 @@
-"""Files of docs/tutorials/llm-bot.md: `python tests/llm_bot.py` writes them again, with seed and texts of our making.
+"""Files of docs/tutorials/llm-bot.md: `python tests/llm_bot.py` writes them again; the texts are of our making.
 
 400 replies of three versions of a support bot, the verdicts of a judge that is lax on long replies, labels of 120 replies
 and a second look at some. Truth, lengths and verdicts are those of a world (`worlds.py`).
@@ -129,7 +129,7 @@ def _padded(reply: str, words: float, rng: np.random.Generator) -> str:
 
 
 def _labels(truth: dict[str, int], rng: np.random.Generator) -> list[dict[str, Any]]:
-    """Return the labels of replies drawn by chance: the first by both people for a first look, the others for the test."""
+    """Return labels of replies drawn by chance: the first are for a first look, the others for the test."""
     rows: list[dict[str, Any]] = []
     for place, name in enumerate(rng.permutation(np.array([*truth]))[:LABELLED].tolist()):
         people = list(ERRORS) if place < FIRST_LOOK + BOTH else [list(ERRORS)[place % 2]]

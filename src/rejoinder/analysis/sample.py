@@ -15,7 +15,7 @@ from rejoinder.data.read import examples_of
 from rejoinder.data.shared_ids import refuse_again
 from rejoinder.data.values import is_number
 from rejoinder.errors import DataError, UsageError
-from rejoinder.example import OVERALL, Example, Given
+from rejoinder.example import OVERALL, Example, Given, majority
 from rejoinder.scorer import Advance, Card, ScorerLike, Scores, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated
@@ -73,13 +73,12 @@ def joined(
     if 0 < len(again) < len(rated):
         first = joined(lines, [line for line in rated if line.extra.get(LOOK) != SECOND], dimension, refuse)
         then = joined(first.lines, again, dimension, refuse)
-        population = np.pad(first.population, (0, len(then.lines) - len(first.lines)))
-        return RatedSample(
-            then.lines,
-            population,
-            first.rated + then.rated,
-            first.matched + then.matched,
-            first.unknown + then.unknown,
+        corrected = [_corrected(*pair, dimension) for pair in zip(first.lines, then.lines, strict=False)]
+        return first._replace(
+            lines=(*corrected, *then.lines[len(first.lines) :]),
+            population=np.pad(first.population, (0, len(then.lines) - len(first.lines))),
+            rated=first.rated + then.rated - then.matched,
+            unknown=first.unknown + then.unknown,
         )
     rated = by_file(rated)
     refuse_again(rated)
@@ -131,6 +130,16 @@ def by_file(rated: Sequence[Example]) -> list[Example]:
             others = []
         lines += [first, *others]
     return lines
+
+
+def _corrected(line: Example, again: Example, dimension: str) -> Example:
+    """Return a line with the rating of a second look; its first ratings stay those of its labellers."""
+    values = [rating.value for rating in again.counted(dimension)]
+    rating = majority(values) if {*values} <= {0, 1} else again.rating(dimension)  # type: ignore[arg-type]
+    if again.extra.get(LOOK) != SECOND or rating is None:
+        return line
+    quality = {**line.quality, dimension: float(rating)}
+    return replace(again, ratings=line.ratings or again.ratings, quality=quality, scales=line.scales or again.scales)
 
 
 def _file(line: Example) -> str:
