@@ -1,7 +1,7 @@
 """Files of docs/tutorials/llm-bot.md: `python tests/llm_bot.py` writes them again; the texts are of our making.
 
-400 replies of three versions of a support bot, verdicts of a judge that is lax on long replies, labels of 120 replies and
-a second look at some. Truth, lengths and verdicts are those of a world (`worlds.py`).
+400 replies of three versions of a support bot, the verdicts of a judge that is lax on long replies, labels of 120
+replies and a second look at some. Truth, lengths and verdicts are those of a world (`worlds.py`).
 """
 
 from __future__ import annotations
