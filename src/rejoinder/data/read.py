@@ -29,8 +29,6 @@ ExamplesLike = Any
 """Examples, or anything that holds them: dicts, chat messages, a data frame, the name of a file."""
 _OBJECTS = ("ratings", "raters", "quality", "scale", "scales")
 _WRITTEN = frozenset((*SCORED, WARNINGS, NOTES, WORST, "speakers", "followed_by", INTERVALS, EXPLAINED))
-_OF_LABELS = frozenset(("split", "look", "reason", "explanation", "comment", "rationale"))
-"""Columns beside labels and verdicts that the commands with labels use."""
 _PLANS = 1024
 _FLAGS = ("true", "false", "0", "1")  # in a column `bot` of a table of messages
 
@@ -431,7 +429,7 @@ class _Reader:
             if len(self.plans) >= _PLANS:
                 self.plans.clear()
             self.plans[key] = plan
-            meant = _WRITTEN | _OF_LABELS if self.labels else _WRITTEN
+            meant = _WRITTEN | columns.OF_LABELS if self.labels else _WRITTEN
             unread = dict.fromkeys(name for name in plan.unread if plain(name) not in meant)
             maybe = any(plain(name) in columns.MAY_BE_RATINGS for name in unread)
             lost = "response" in plan.sources and not {"context", "messages"} & plan.sources.keys()
