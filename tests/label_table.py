@@ -19,7 +19,7 @@ LABELS = (30, 60, 120, 250, 500)
 GAPS = (0.10, 0.05, 0.02)
 GOOD = 0.82
 POWER = 0.8
-TABLE = re.compile(r"^\| (?:labels|difference) \|.*?\n(?=\n|\Z)", re.MULTILINE | re.DOTALL)
+TABLE = re.compile(r"^\| (?:labels|difference) \|(?! meaning| how).*?\n(?=\n|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def variance(*, judge: bool) -> float:
@@ -46,13 +46,13 @@ def bad_among(labels: int) -> int:
 def labels_each(gap: float) -> int:
     """Return the labels of each version that show a difference in 80 % of cases, rounded to two digits."""
     needed = 2 * variance(judge=True) * float(ndtri(0.975) + ndtri(POWER)) ** 2 / gap**2
-    return int(f"{needed:.1e}".split("e")[0].replace(".", "")) * 10 ** (len(str(int(needed))) - 2)
+    return round(float(f"{needed:.1e}"))
 
 
 def tables() -> tuple[str, str]:
     """Return the table of half widths, and that of differences."""
     lines = [
-        "| labels | bad among them | bad replies caught | good replies passed | pass rate, labels alone | with the judge |",
+        "| labels | bad among them | bad ones caught | good ones passed | pass rate, labels alone | with the judge |",
         "| ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for labels in LABELS:
