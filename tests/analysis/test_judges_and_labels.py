@@ -13,7 +13,7 @@ import pytest
 
 from conftest import Run
 from label_files import records, write_records
-from rejoinder import study
+from rejoinder import estimate, study
 from rejoinder.data.read import read
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Verdict
@@ -120,7 +120,7 @@ def test_the_gate(right_good: int, right_bad: int, verdict: str, code: int, tmp_
 def test_few_labels_of_one_kind_are_never_above_or_below() -> None:
     results = judged(replies([1] * 40 + [0] * 9, [1] * 40 + [1] * 9))
     row = results.one(statistic="TNR", scorer=JUDGE, by="")
-    assert row.value == 0 and row.verdict == Verdict.INCONCLUSIVE and "9 replies are labelled bad" in row.reason
+    assert row.value == 0 and row.verdict == Verdict.INCONCLUSIVE and row.reason.startswith("replies labelled bad: 9")
 
 
 def test_labels_that_are_all_the_same() -> None:
@@ -231,6 +231,13 @@ def test_the_answer_is_about_the_test_split() -> None:
     assert results.one(statistic="TNR", scorer=JUDGE, by="split", group="dev").value == 1
 
 
+def test_labels_of_one_version_only() -> None:
+    results = judged(replies([1, 0] * 20 + [None] * 40, [1, 0] * 40, system=["a"] * 40 + ["b"] * 40))
+    assert not results.one(statistic="pass rate", system="b").known
+    assert results.one(statistic="pass rate", system="a").value == 0.5
+    assert any("No line of b is labelled" in warning for warning in results.warnings)
+
+
 def test_labels_of_other_replies() -> None:
     rng = np.random.default_rng(9)
     truth = (rng.random(600) < 0.8).astype(int)
@@ -254,3 +261,17 @@ def test_a_tie_is_left_out_and_counted(world: tuple[list[Line], Results]) -> Non
     assert ties and results.about.counts["labels"]["ties"] == ties
     assert results.one(statistic="accuracy", scorer=JUDGE).n == 120 - ties
     assert json.loads(results.to_json())["options"]["chosen"] == "chance"
+
+
+def test_estimate_gives_the_same_pass_rates(world: tuple[list[Line], Results]) -> None:
+    lines, results = world
+    means = estimate(lines, JUDGE)
+    for system in ("v1", "v2", "v3"):
+        mean, rate = (
+            means.one(statistic="mean rating", system=system),
+            results.one(statistic="pass rate", system=system),
+        )
+        assert (mean.value, *mean.ends) == pytest.approx((rate.value, *rate.ends))
+    difference = means.one(statistic="difference", system="v3", versus="v1")
+    other = results.one(statistic="difference of pass rate", system="v3", versus="v1")
+    assert (difference.value, *difference.ends) == pytest.approx((other.value, *other.ends))

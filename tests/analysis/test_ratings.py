@@ -141,7 +141,7 @@ def test_nobody_is_left_out_for_disagreeing_by_default() -> None:
     results = rejoinder.ratings(rated(), resamples=100)
     assert left_out(results) == {} and not results.pick(by="raters")
     assert [row.rater for row in results.pick(statistic="distance to the others", verdict="above")] == ["dora"]
-    assert any("disagrees with the others more than chance explains (dora; " in line for line in results.answer)
+    assert any("is a suspect, further from the others than chance explains (dora; " in line for line in results.answer)
     assert all(len(line.ratings) == 4 for line in lines_of(results))
 
 
@@ -248,6 +248,13 @@ def test_single_ratings_are_needed(lines: list[Example]) -> None:
 def test_options_out_of_range_are_refused(option: tuple[str, Any]) -> None:
     with pytest.raises(UsageError):
         rejoinder.ratings(rated(9), **dict([option]))
+
+
+def test_a_rating_whose_square_has_no_value_is_refused() -> None:
+    lines = [replace(line, scales={}) for line in rated(9)]
+    lines[3] = replace(lines[3], ratings=(Rating(1e300, rater="ann"),))
+    with pytest.raises(DataError, match="beyond"):
+        rejoinder.ratings(lines)
 
 
 def test_an_id_is_of_one_line_of_each_system() -> None:

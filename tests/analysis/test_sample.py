@@ -9,7 +9,7 @@ import pytest
 
 from rejoinder.analysis.sample import WEIGHT, joined, weights_of
 from rejoinder.errors import DataError
-from rejoinder.example import Example
+from rejoinder.example import Example, Rating
 
 
 def line(number: int, **other: object) -> Example:
@@ -102,3 +102,20 @@ def test_an_id_of_two_systems() -> None:
     assert [one.quality for one in sample.lines] == [{"overall": 2.0}, {"overall": 4.0}]
     bare = [replace(rated(lines[1], 4.0), system=None)]
     assert [one.quality for one in joined(lines, bare).lines] == [{}, {"overall": 4.0}]
+
+
+def test_an_id_alone_needs_no_data_set_but_other_replies_do() -> None:
+    lines = [line(number, id=f"l{number}", dataset="mine") for number in range(2)]
+    alone = replace(rated(lines[1], 4.0), context=(), response="", dataset=None)
+    assert [one.rating() for one in joined(lines, [alone]).lines] == [None, 4.0]
+    other = replace(rated(line(7), 4.0), id="l1", dataset=None)
+    assert [one.rating() for one in joined(lines, [other]).lines] == [None, None, 4.0]
+
+
+def test_files_of_several_people_are_ratings_of_one_reply() -> None:
+    files = [rated(LINES[0], 0.0, where=f"{name}.csv:2", context=(), response="") for name in ("ann", "bob")]
+    files = [replace(one, quality={}, ratings=(Rating(value),)) for one, value in zip(files, (4, 2), strict=True)]
+    (first, *_) = joined(LINES, files).lines
+    assert first.ratings == (Rating(4, rater="ann"), Rating(2, rater="bob"))
+    with pytest.raises(DataError, match="none of 1 ids"):
+        joined(LINES, [replace(files[0], id="x")])

@@ -48,8 +48,8 @@ def pass_rates(draws: int, seed: int) -> list[Row]:
             for what, figures in _figures(drawn, choose(drawn)).items():
                 held.setdefault((way, what), []).append(figures)
     rows = []
-    for (way, what), figures in held.items():
-        value, before = np.mean(figures, axis=0).tolist()
+    for (way, what), holds in held.items():
+        value, before = np.array(holds).mean(axis=0).tolist()
         false = what.startswith("two equal")
         right = FALSE_VERDICTS if false else RIGHT if what == "pass rate" or way == "by chance" else SAFE
         design = f"800 replies, 120 labels {way}, {what}"

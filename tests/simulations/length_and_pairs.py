@@ -117,7 +117,7 @@ def few_contexts(draws: int, seed: int) -> list[Row]:
 
 
 SIMULATIONS = (
-    Simulation(length_bias, few=60, many=1000),
-    Simulation(pairs_of_lines, few=200, many=1000),
-    Simulation(few_contexts, few=300, many=3000),
+    Simulation(length_bias, few=40, many=1000),
+    Simulation(pairs_of_lines, few=150, many=1000),
+    Simulation(few_contexts, few=1000, many=3000),
 )

@@ -17,6 +17,7 @@ import numpy as np
 from rejoinder.analysis.baselines import most_frequent, scorer_facts
 from rejoinder.analysis.labelling import counts_of, left_out_said, prompts_of
 from rejoinder.analysis.labels import are_labels, is_binary
+from rejoinder.analysis.pass_rate import BY_VERDICTS
 from rejoinder.analysis.sample import ALL, RatedSample, filled, joined, names_of, rated_lines, weights_of
 from rejoinder.analysis.scored import RATERS
 from rejoinder.data.clusters import sorted_clusters
@@ -51,7 +52,7 @@ _DETECTED = 0.6996  # share of a difference that half the interval may be, to sh
 _METHODS = {
     (False, False): "prediction-powered mean with power tuning (PPI++), Student's t, variance over conversations (CR2)",
     (True, False): "prediction-powered mean with power tuning (PPI++), adjusted counts, Student's t",
-    (True, True): "labels weighted by the verdicts on all lines, adjusted counts, Student's t",
+    (True, True): BY_VERDICTS,
 }
 _BY_RATINGS = "mean of the ratings, Student's t, variance over conversations (CR2)"
 _NOT_ENOUGH = "no number of ratings of these lines is enough"
@@ -212,7 +213,7 @@ def estimate(
 
 
 def _targets(plan: float | Mapping[str, float] | None) -> dict[str, float]:
-    """Return a plan by target; `UsageError` for one that nobody can follow."""
+    """Return a plan by target; `UsageError` for another target or no number over 0."""
     targets = {} if plan is None else dict(plan) if isinstance(plan, Mapping) else {"rate": plan}
     for name, half in targets.items():
         require_one_of("plan", name, TARGETS)

@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from rejoinder.analysis.scored import Chosen, Judging, ScoredSet
+from rejoinder.analysis.scored import Chosen, Judging, JudgingOptions, ScoredSet
 from rejoinder.data.rated import RatedSet
 from rejoinder.data.rated_lines import DEV, TEST
 from rejoinder.data.scales import Scale
@@ -81,8 +81,13 @@ def good_or_bad(examples: Sequence[Example], dimension: str, good: float) -> lis
     return result
 
 
-def judging_of(bar: float | None, cost: float, cutoff: float | str | None, chosen: str, by: Sequence[str]) -> Judging:
-    """Return how verdicts are judged; UsageError if a value is out of range."""
+def judging_of(given: JudgingOptions) -> tuple[Judging, dict[str, Any]]:
+    """Return how verdicts are judged, and all options; UsageError if a value is out of range."""
+    options: dict[str, Any] = {"bar": None, "cost": 1.0, "cutoff": None, "good": None, "chosen": "chance", "by": ()}
+    if unknown := sorted({*given} - {*options}):
+        raise UsageError(f"study has no option {unknown[0]!r}. Use one of {', '.join(options)}")
+    options |= given
+    bar, cost, cutoff, _, chosen, by = options.values()
     if bar is not None and not (is_number(bar) and 0 < bar <= 1):
         raise UsageError(f"bar is {bar!r}, expected a share over 0, up to 1")
     if not (is_number(cost) and cost > 0):
@@ -91,8 +96,7 @@ def judging_of(bar: float | None, cost: float, cutoff: float | str | None, chose
         raise UsageError(f"cutoff is {cutoff!r}, expected a number or 'best'")
     if chosen not in get_args(Chosen):
         raise UsageError(f"chosen is {chosen!r}, expected one of {', '.join(get_args(Chosen))}")
-    default = Judging().bar if bar is None else float(bar)
-    return Judging(default, float(cost), cutoff, chosen, tuple(by))  # type: ignore[arg-type]
+    return Judging(Judging().bar if bar is None else float(bar), float(cost), cutoff, chosen, tuple(by)), options
 
 
 def judges_of(scored: ScoredSet) -> list[str]:
@@ -404,7 +408,7 @@ def against_bar(judge: Judged, share: Estimate) -> Estimate:
         return share
     if share.n < FEWEST_LABELS:
         kind = "good" if share.statistic == "TPR" else "bad"
-        reason = f"{share.n} replies are labelled {kind}, {FEWEST_LABELS} are needed"
+        reason = f"replies labelled {kind}: {share.n}, and {FEWEST_LABELS} are needed"
         return replace(share, verdict=Verdict.INCONCLUSIVE, reason=reason, needed=FEWEST_LABELS)
     if share.low >= bar or share.high < bar:
         return replace(share, verdict=Verdict.ABOVE if share.low >= bar else Verdict.BELOW)

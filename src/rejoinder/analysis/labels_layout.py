@@ -76,6 +76,7 @@ def labels_answer(scored: ScoredSet, estimates: Sequence[Estimate], part: str = 
         lines=len(judge.lines) or len(judge.labels),
         inside=int((judge.places >= 0).sum()),
         worst=worst(estimates, scored.name, lead),
+        unlabelled=[row.system for row in rates if row.system and not row.n],
         systems=[row for row in rates if row.system and row.known][:_MOST_SYSTEMS],
         difference=differences[-1] if differences else None,
         needed=[row for row in pick(own, statistic="labels needed") if row.known or row.versus],

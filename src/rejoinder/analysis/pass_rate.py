@@ -31,7 +31,7 @@ TARGETS = {"pass rate": 0.05, "TNR": 0.1, "difference of pass rate": 0.05}
 UNUSUAL = 0.001
 """p of the test whether labelled lines were chosen by chance, under which it warns."""
 _MOST_SYSTEMS = 12  # with more, only their rates are given
-_METHOD = "labels weighted by the verdicts on all lines, adjusted counts, Student's t"
+BY_VERDICTS = "labels weighted by the verdicts on all lines, adjusted counts, Student's t"
 
 
 def pass_rates(scored: ScoredSet) -> list[Estimate]:
@@ -85,7 +85,7 @@ def _by_verdicts(judge: Judged, inside: BoolArray) -> list[Estimate]:
 
 def _row(judge: Judged, row: Estimate, statistic: str, system: str = "", versus: str = "", **more: Any) -> Estimate:
     """Return an estimate about a judge."""
-    about = {"method": _METHOD, "seed": None, "unscored": 0, "n": row.n, "system": system, "versus": versus, **more}
+    about = {"method": BY_VERDICTS, "seed": None, "unscored": 0, "n": row.n, "system": system, "versus": versus, **more}
     return judge.scored.row(judge.name, judge.rows, statistic, row, **about)
 
 

@@ -59,6 +59,7 @@ ASIDE = "set_aside"
 """The key under which a line keeps the ratings that do not count, each with the reason."""
 _FEW_VALUES = 11  # of which shares are shown
 _QUOTED = 5  # lines
+_HIGHEST = 1e100  # the squares of larger ratings have no value
 
 
 def ratings(
@@ -274,6 +275,9 @@ def _facts(
 def _single_means(lines: Sequence[Example], dimension: str) -> FloatArray:
     """Return [N] the mean of the single ratings of each line, NaN without any; `DataError` if no line has one."""
     rated = [[rating.value for rating in line.ratings if rating.dimension == dimension] for line in lines]
+    for line, values in zip(lines, rated, strict=True):
+        if any(abs(value) > _HIGHEST for value in values):
+            raise DataError(f"a rating is beyond {_HIGHEST:g}", "Correct or remove it", where=line.where)
     if any(rated):
         return np.array([round(sum(values) / len(values), 9) if values else np.nan for values in rated])
     others = ", ".join(sorted({rating.dimension for line in lines for rating in line.ratings}))

@@ -171,7 +171,8 @@ def _place(
     line: Example, lines: Sequence[Example], same_id: list[int], same_text: list[int], taken: Mapping[int, Example]
 ) -> int | None:
     """Return the position of a rated line among the lines, or None."""
-    same_id = [place for place in same_id if line.dataset is None or lines[place].dataset in (None, line.dataset)]
+    sets = (line.dataset,) if line.response else (line.dataset, None)  # ids without texts need not name their set
+    same_id = [at for at in same_id if lines[at].dataset in sets or (line.dataset is None and not line.response)]
     words = line.response.split()
     if len(same_id) > 1:  # an id that several systems answer
         if line.system is not None:

@@ -42,19 +42,21 @@ def slices(scored: ScoredSet) -> list[Estimate]:
     for name in judges_of(scored):
         judge = Judged.of(scored, name)
         lines = [scored.rated.examples[row] for row in judge.rows[judge.judged].tolist()]
+        lengths = np.array([len(words(line.response)) for line in lines])
         tried, tests = list[Estimate](), list[tuple[str, ...]]()
         every = _values(judge.lines, scored.judging.by) if scored.judging.chosen == "verdict" else {}
         for by, values in _values(lines, scored.judging.by).items():
             groups = [group for group in dict.fromkeys(values) if group]
             for group in groups if 1 < len(groups) <= _MOST_VALUES else ():
                 passed = judge.passed_of(np.array(every[by]) == group) if every else None
-                shares = _of_part(judge, np.array(values) == group, by, group, passed)
-                tried += shares
-                # The two parts of a property with two values are one test.
-                tests += [(by, row.statistic, "" if len(groups) == 2 else group) for row in shares]
-        p = dict(zip(tests, (row.p for row in tried), strict=True))
+                inside = np.array(values) == group
+                shares = _of_part(judge, inside, lengths if by == "length" else inside, passed)
+                tried += [replace(row, by=by, group=group) for row in shares]
+                # The two parts of a property with two values are one test, and so is the length.
+                tests += [(by, row.statistic, "" if len(groups) == 2 or by == "length" else group) for row in shares]
+        p = {test: row.p for test, row in zip(tests, tried, strict=True) if not np.isnan(row.p)}
         corrected = dict(zip(p, adjusted(list(p.values())), strict=True))
-        estimates += [replace(row, p_adjusted=corrected[test]) for row, test in zip(tried, tests, strict=True)]
+        estimates += [replace(row, p_adjusted=corrected.get(test, NAN)) for row, test in zip(tried, tests, strict=True)]
     return estimates
 
 
@@ -63,14 +65,14 @@ def worst(estimates: Sequence[Estimate], dataset: str, name: str) -> Estimate | 
     rows = pick(estimates, dataset=dataset, scorer=name, statistic=tuple(KINDS))
     whole = {row.statistic: row.value for row in rows if not row.by}
     worse = [row for row in rows if row.p_adjusted < LEVEL and row.known and row.value < whole[row.statistic]]
-    return min(worse, key=lambda row: row.p_adjusted, default=None)
+    return min(worse, key=lambda row: (row.p_adjusted, row.value), default=None)
 
 
-def _of_part(judge: Judged, inside: BoolArray, by: str, group: str, passed: float | None) -> list[Estimate]:
+def _of_part(judge: Judged, inside: BoolArray, tested: BoolArray | IntArray, passed: float | None) -> list[Estimate]:
     """Return the two shares of a part of the labelled lines with a verdict.
 
-    `passed` is the share of all lines of this part that the judge passes, where labels were chosen by verdict; such
-    shares are not tested.
+    The test is whether the shares depend on `tested`: whether a line is inside, or its length. `passed` is the share
+    of all lines of this part that the judge passes, where labels were chosen by verdict; such shares are not tested.
     """
     own, estimates = judge.judged, []
     for row in two_shares(judge, own[inside], passed):
@@ -78,8 +80,8 @@ def _of_part(judge: Judged, inside: BoolArray, by: str, group: str, passed: floa
         right = (judge.verdicts[own] == judge.labels[own])[kind].astype(np.float64)
         clusters = judge.scored.rated.contexts[judge.rows[own[kind]]]
         enough = min(row.n, int(kind.sum()) - row.n) >= FEWEST_LINES
-        p = apart(right, inside[kind], clusters) if enough and passed is None else NAN
-        about: dict[str, Any] = {"by": by, "group": group, "p": p}
+        p = apart(right, tested[kind], clusters) if enough and passed is None else NAN
+        about: dict[str, Any] = {"p": p}
         if row.n < FEWEST_LINES:
             hits = int(right[inside[kind]].sum())
             few = f"{hits} of {row.n}: under {FEWEST_LINES} replies, so no share"
@@ -88,21 +90,26 @@ def _of_part(judge: Judged, inside: BoolArray, by: str, group: str, passed: floa
     return estimates
 
 
-def apart(right: FloatArray, inside: BoolArray, clusters: IntArray) -> float:
-    """Return the p of equal shares of `right` [N], 0 or 1, inside and outside a part.
+def apart(right: FloatArray, tested: BoolArray | IntArray, clusters: IntArray) -> float:
+    """Return the p of `right` [N], 0 or 1, being unrelated to whether a line is in a part, or to a number of each line.
 
-    The larger of Fisher's exact p, which takes lines as independent, and that of a score test over clusters.
+    The larger of Fisher's exact p (of a number: Mann and Whitney's), which takes lines as independent, and that of a
+    score test over clusters.
     """
     from scipy.special import stdtr
-    from scipy.stats import fisher_exact
+    from scipy.stats import fisher_exact, mannwhitneyu, rankdata
 
-    table = [[int((right[part] == value).sum()) for value in (1, 0)] for part in (inside, ~inside)]
-    exact = float(fisher_exact(table).pvalue)
-    parts = np.bincount(renumbered(clusters), weights=(right - right.mean()) * (inside - inside.mean()))
+    if tested.dtype == bool:
+        table = [[int((right[part] == value).sum()) for value in (1, 0)] for part in (tested, ~tested)]
+        alone = float(fisher_exact(table).pvalue)
+    else:
+        alone = float(mannwhitneyu(tested[right == 1], tested[right == 0]).pvalue) if 0 < right.mean() < 1 else 1.0
+        tested = rankdata(tested)
+    parts = np.bincount(renumbered(clusters), weights=(right - right.mean()) * (tested - tested.mean()))
     if len(parts) == len(right):
-        return exact
+        return alone
     error = float(np.sqrt(parts @ parts))
-    return max(exact, float(2 * stdtr(len(parts) - 1, -abs(parts.sum()) / error)) if error else 1.0)
+    return max(alone, float(2 * stdtr(len(parts) - 1, -abs(parts.sum()) / error)) if error else 1.0)
 
 
 def _values(lines: Sequence[Example], keys: Sequence[str]) -> Mapping[str, list[str]]:
@@ -151,7 +158,7 @@ def slices_table(estimates: list[Estimate]) -> Table | None:
             Column(f"p, {title}", of_share, lambda row: p_value(row.p_adjusted)),
         ]
     caption = (
-        "p: the same share on the other lines, adjusted for all parts and both shares (Holm). Under five replies: "
+        "p: the same share on the other lines, of length whatever it is; adjusted for all (Holm). Under five replies: "
     )
     several = len({row.scorer for row in rows}) > 1
     return pivot(

@@ -22,7 +22,7 @@ def number(value: float, digits: int = 2) -> str:
 
 def percent(value: float) -> str:
     """Return a share in whole percent; a dash for NaN."""
-    return DASH if math.isnan(value) else f"{100 * value:.0f} %"
+    return DASH if math.isnan(value) else f"{100 * value:z.0f} %"
 
 
 def interval(
@@ -38,7 +38,7 @@ def interval(
     if not estimate.has_interval:
         return text
     width = digits if ends is None else ends
-    low, high = (f"{100 * end:.0f}" if share else number(end, width) for end in estimate.ends)
+    low, high = (f"{100 * end:z.0f}" if share else number(end, width) for end in estimate.ends)
     return f"{text} [{low}, {high}]"
 
 
