@@ -17,6 +17,7 @@ import numpy as np
 from rejoinder.analysis.scored import Chosen, Judging, JudgingOptions, ScoredSet
 from rejoinder.data.rated import RatedSet
 from rejoinder.data.rated_lines import DEV, TEST
+from rejoinder.data.scales import Scale
 from rejoinder.data.values import is_number
 from rejoinder.errors import UsageError
 from rejoinder.estimates import NAN, Estimate, Verdict, one, pick
@@ -46,8 +47,13 @@ _EDGE, _POWER = 1.959963984540054, 0.8416212335729143  # of the normal distribut
 
 def is_labelled(rated: RatedSet) -> bool:
     """Return whether ratings are labels: all are 0 or 1, on the scale from 0 to 1 or, with both of them, on none."""
-    on_scale = rated.scale == (0.0, 1.0) or (rated.scale is None and bool(np.ptp(rated.ratings) > 0))
-    return on_scale and not rated.pooled and is_binary(rated.ratings)
+    return not rated.pooled and are_labels(rated.ratings, rated.scale)
+
+
+def are_labels(ratings: FloatArray, scale: Scale | None) -> bool:
+    """Return whether ratings [N] are all 0 or 1, on the scale from 0 to 1 or, with both of them, on none."""
+    on_scale = scale == (0.0, 1.0) or (scale is None and len(ratings) > 0 and bool(np.ptp(ratings) > 0))
+    return on_scale and is_binary(ratings)
 
 
 def counted(rated: RatedSet) -> IntArray:
