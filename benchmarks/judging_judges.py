@@ -80,10 +80,10 @@ judgekeeper says in one clear sentence that the judge is no gate; it does not es
 ppi-python estimate pass rates by prediction-powered inference, as rejoinder does in another form: all three are right
 here, and their intervals are nearly equally wide. truescore also reports that the judge gets more lenient with
 length. judgy corrects the verdicts by the two shares of the judge (Rogan and Gladen). That is meant for labels of one
-system. Used on each version with labels of all versions, as a single test set invites, it takes the leniency of the judge for quality of version 3. With labels of each version alone it needs far more of them. None of the
-four compares two versions without paired replies: the differences of truescore and ppi-python are made here from
-their intervals of the two versions, as of independent estimates; for judgy only the difference of its two values is
-shown.
+system. Used on each version with labels of all versions, as a single test set invites, it takes the leniency of the
+judge for quality of version 3. With labels of each version alone it needs far more of them. None of the four compares
+two versions without paired replies: the differences of truescore and ppi-python are made here from their intervals of
+the two versions, as of independent estimates; for judgy only the difference of its two values is shown.
 
 ## Many draws
 

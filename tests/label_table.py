@@ -19,7 +19,7 @@ LABELS = (30, 60, 120, 250, 500)
 GAPS = (0.10, 0.05, 0.02)
 GOOD = 0.82
 POWER = 0.8
-TABLE = re.compile(r"^\| (?:labels|difference) \|(?! meaning| how).*?\n(?=\n|\Z)", re.MULTILINE | re.DOTALL)
+TABLE = re.compile(r"^\| (?:labels \| bad|difference \| labels).*?\n(?=\n|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def variance(*, judge: bool) -> float:
