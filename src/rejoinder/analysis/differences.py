@@ -104,7 +104,7 @@ class Outcome:
 
     @property
     def source(self) -> str:
-        """What the difference is by."""
+        """The name of what gives the difference."""
         return f"labels and {self.name}" if self.corrected else self.name
 
     @property

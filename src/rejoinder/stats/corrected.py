@@ -37,7 +37,7 @@ class Corrected(NamedTuple):
 
     @property
     def methods(self) -> tuple[str, str]:
-        """How the mean is computed, and how by ratings only."""
+        """The method of the mean, and that of the mean by ratings only."""
         if self.alone is None:
             return _BY_SCORES, "mean of the ratings, Student's t, variance over conversations (CR2)"
         by_scores = "prediction-powered mean with power tuning (PPI++), adjusted counts, Student's t"
