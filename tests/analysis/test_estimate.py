@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import rejoinder
@@ -28,7 +29,9 @@ def results() -> Results:
 
 
 def means(results: Results) -> list[Estimate]:
-    return results.pick(statistic="mean rating")
+    """The mean ratings of the systems; of all lines only where no line names a system."""
+    every = results.pick(statistic="mean rating")
+    return [mean for mean in every if mean.system] or every
 
 
 def measured(results: Results, statistic: str, system: str, versus: str = "") -> Estimate:
@@ -60,9 +63,10 @@ def test_means_and_their_difference(results: Results) -> None:
 
 
 def test_the_answer_begins_with_the_result(results: Results) -> None:
-    first, second, saved, *plans = results.answer
+    first, second, overall, saved, *plans = results.answer
     assert first.startswith("good has a higher mean rating than poor: ") and len(first.split()) <= 20
     assert second.startswith("The difference is significant: good - poor +1.") and "p < .001" in second
+    assert overall.startswith("Over all lines the mean rating is 3.")
     assert saved.startswith("These means use 100 ratings of 800 lines and the scores of column:guess, which saved ")
     assert len(plans) == 2 and all(plan.startswith("An interval of ± 0.2 needs ") for plan in plans)
     assert results.warnings == ()
@@ -100,7 +104,7 @@ def test_a_poor_scorer_does_no_harm() -> None:
         results = rejoinder.estimate(bare, scorer, rated=rated)
         for mean in means(results):
             assert width(mean) < 1.05 * width(measured(results, "mean rating, ratings only", mean.system))
-        assert "saved no ratings" in results.answer[2]
+        assert "saved no ratings" in results.answer[3]
 
 
 def test_a_scorer_whose_low_scores_are_good_helps_equally(results: Results) -> None:
@@ -156,6 +160,74 @@ def test_pairs_of_systems_that_are_not_shown_count_as_tested() -> None:
     assert smallest.p_adjusted == pytest.approx(min(1, 22 * 21 / 2 * smallest.p))
 
 
+def test_all_lines_count_by_the_lines_of_each_system() -> None:
+    lines = [line for number, line in enumerate(replies()) if line.system == "good" or number % 8 == 1]
+    of = {name: [line for line in lines if line.system == name] for name in ("good", "poor")}
+    chosen = [*of["good"][:50], *of["poor"][:50]]
+    results = rejoinder.estimate(without_ratings(lines), "column:guess", rated=chosen)
+    overall = measured(results, "mean rating", "")
+    expected = sum(line.quality["overall"] for line in lines) / len(lines)
+    assert len(of["poor"]) == 100 and overall.n == 100 and overall.low < expected < overall.high
+    alone = measured(results, "mean rating, ratings only", "").value
+    assert alone == pytest.approx(sum(len(of[one]) * truth(chosen, one) for one in of) / 500)
+    unrated = rejoinder.estimate(without_ratings(lines), "column:guess", rated=of["good"][:50])
+    assert not one(unrated.estimates, statistic="mean rating", system="").known, "no rating of one system"
+
+
+def labelled(count: int, *, bad: int, caught: int, systems: str = "") -> list[Example]:
+    """Lines with a judge's verdict, of which the first `count` have a label."""
+    lines = []
+    for number in range(4 * count):
+        good = number % count >= bad
+        verdict = number % count >= caught
+        extra = {"judge": int(verdict), "number": verdict + number % 7 / 9}
+        quality = {"overall": float(good)} if number < count else {}
+        system = systems[number % len(systems)] if systems else None
+        line = Example(("hi",), f"reply {number}", id=f"{number}", system=system, quality=quality, extra=extra)
+        lines.append(replace(line, scales={"overall": (0.0, 1.0)} if quality else {}, context=(f"question {number}",)))
+    return lines
+
+
+def test_labels_have_intervals_of_pass_rates() -> None:
+    from rejoinder.stats.pass_rate import pass_rate
+
+    lines = labelled(100, bad=5, caught=8)
+    (mean,) = means(rejoinder.estimate(lines, "column:judge"))
+    verdicts = np.array([line.extra["judge"] for line in lines])
+    labels, places = np.array([line.quality["overall"] for line in lines[:100]]), np.arange(400)
+    expected = pass_rate(labels, verdicts[:100], places[:100], verdicts, places).estimate
+    assert (mean.value, *mean.ends) == pytest.approx((expected.value, *expected.ends))
+    (by_number,) = means(rejoinder.estimate(lines, "column:number"))
+    assert by_number.value - by_number.low > by_number.high - by_number.value, "a share near 1 may rather be lower"
+    assert 0.97 < by_number.high < 1
+    alone = rejoinder.estimate(lines, "column:judge").one(statistic="mean rating, ratings only")
+    assert alone.low < 0.91 and alone.high < 1
+
+
+def test_labels_that_are_all_good_have_an_interval() -> None:
+    for scorer in ("column:judge", "column:number"):
+        (mean,) = means(rejoinder.estimate(labelled(50, bad=0, caught=4), scorer))
+        assert mean.value == 1 and 0.9 < mean.low < 0.98 and mean.high == 1
+
+
+def test_plans_for_the_judge_and_for_a_difference() -> None:
+    lines = labelled(250, bad=45, caught=28, systems="ab")
+    results = rejoinder.estimate(lines, "column:judge", plan={"caught": 0.1361, "difference": 0.2})
+    caught, difference = (results.one(statistic="ratings needed", group=of) for of in ("caught", "difference"))
+    assert caught.value == pytest.approx(250, abs=3) and 25 < difference.value < 50
+    assert results.answer[-2].startswith("The share of bad replies caught to ± 0.1361 needs 250 labels; there are 250")
+    assert " of each to be shown with probability .8." in results.answer[-1]
+    too_small = rejoinder.estimate(lines, "column:number", plan={"caught": 0.1, "difference": 0.01})
+    assert not any(row.known for row in too_small.pick(statistic="ratings needed"))
+    assert too_small.answer[-2].endswith("only labels and a judge of verdicts say how many bad replies it catches.")
+    assert "cannot be shown with the 500 replies of each that there are" in too_small.answer[-1]
+    good = rejoinder.estimate(labelled(50, bad=0, caught=4), "column:judge", plan={"caught": 0.1, "difference": 0.1})
+    assert good.answer[-2].endswith("cannot be planned: no reply is labelled bad.")
+    assert good.answer[-1] == "A difference cannot be planned: ratings of two systems are needed."
+    with pytest.raises(UsageError, match="expected one of rate, caught, difference"):
+        rejoinder.estimate(lines, "column:judge", plan={"kappa": 0.1})
+
+
 def test_lines_without_systems_are_one_group() -> None:
     bare, rated = ([replace(line, system=None) for line in side] for side in parted(replies(), 100))
     results = rejoinder.estimate(bare, "column:guess", rated=rated)
@@ -194,7 +266,7 @@ def test_empty_and_unscored_lines_count() -> None:
     bare, rated = parted(lines, 100)
     results = rejoinder.estimate(bare, "column:guess", rated=rated)
     assert results.about.scorers["column:guess"]["unscored"] == 115
-    assert sum(mean.unscored for mean in results.pick(statistic="mean score")) == 115
+    assert results.one(statistic="mean score", system="").unscored == 115
     assert any(warning.startswith("115 lines without a score got the mean score") for warning in results.warnings)
     assert all(mean.low < truth(lines, mean.system) < mean.high for mean in means(results))
 
@@ -293,7 +365,8 @@ def test_reports_and_figures(run: Run, files: tuple[Path, Path], tmp_path: Path)
     call = ("estimate", files[0], "--rated", files[1], "-s", "column:guess", *words, "--figures", tmp_path / "charts")
     assert run(*call).code == 0
     assert "effective ratings" in outs[0].read_text() and "has a higher mean rating than" in outs[1].read_text()
-    assert len(outs[3].read_text().splitlines()) == 1 + 2 * 5 + 4, "five rows a system, four a difference"
+    rows = outs[3].read_text().splitlines()
+    assert len(rows) == 1 + 3 * 5 + 4, "five rows a system and for all lines, four a difference"
     assert json.loads(outs[4].read_text())["counts"]["ratings"] == 100
     assert {path.suffix for path in (tmp_path / "charts").iterdir()} == {".svg", ".png", ".pdf"}
 

@@ -214,6 +214,24 @@ def test_the_first_of_two_labels_by_one_person_counts(run: Run, log: Path, write
     assert counts.items() >= {"differing": 1, "rated": 30, "true pass": 21}.items()
 
 
+def test_labels_of_a_second_look_count_instead(run: Run, log: Path, write: Write) -> None:
+    first = write("labels.csv", "id,rater,label", *(f"r{place:02},{who},fail" for who in "ab" for place in range(30)))
+    right = write("relabel.csv", "id,label,look", *labels(end=",second"), "r31,pass,second", "zz,pass,second")
+    counts = counted(study(run, log, "--rated", first, "--rated", right))
+    assert counts.items() >= {"true pass": 22, "false pass": 2, "false fail": 1, "true fail": 6, "rated": 31}.items()
+    assert counts["unknown"] == 1 and not counts["differing"]
+    said = run("study", log, "-s", "column:judge.verdict", "--rated", first, "--rated", right).out
+    assert "agree on 30 of 30 pairs" in said and "31 labels of a second look count instead" in said
+
+
+def test_a_tie_of_a_second_look_leaves_the_first_label(run: Run, log: Path, write: Write) -> None:
+    first = write("labels.csv", "id,rater,label", *(f"r{place:02},a,pass" for place in range(30)), "r30,a,fail")
+    again = [f"r{place:02},{who},{word},second" for place in range(30) for who, word in zip("bc", WORDS, strict=True)]
+    second = write("relabel.csv", "id,rater,label,look", *again)
+    counts = counted(study(run, log, "--rated", first, "--rated", second))
+    assert counts["true pass"] + counts["false fail"] == 30 and not counts.get("ties")
+
+
 def test_labels_that_are_all_the_same(run: Run, log: Path, write: Write) -> None:
     ran = study(run, log, "--rated", write("labels.csv", "id,label", *(f"r{place:02},pass" for place in range(30))))
     assert counted(ran).items() >= {"false pass": 0, "true fail": 0, "TNR": None, "rated": 30}.items()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from rejoinder.analysis.baselines import most_frequent, scorer_facts
 from rejoinder.analysis.labelling import counts_of, left_out_said, prompts_of
+from rejoinder.analysis.labels import are_labels, is_binary
 from rejoinder.analysis.pass_rate import BY_VERDICTS
 from rejoinder.analysis.sample import ALL, RatedSample, filled, joined, names_of, rated_lines, weights_of
 from rejoinder.analysis.scored import RATERS
@@ -23,7 +25,7 @@ from rejoinder.data.rated import FEWEST_EQUAL, RatedSets, Tie, equal_scores, lab
 from rejoinder.data.read import examples_of
 from rejoinder.data.scales import Scale, in_words
 from rejoinder.data.values import is_number
-from rejoinder.errors import DataError, UsageError
+from rejoinder.errors import DataError, UsageError, require_one_of
 from rejoinder.estimates import NAN, Estimate, decide, estimate_of, one, pick
 from rejoinder.example import OVERALL, Example, Given
 from rejoinder.report.charts import intervals
@@ -36,33 +38,90 @@ from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, label_of, 
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.scoring.unscored import nothing_scored, unread
 from rejoinder.stats import prediction_powered as ppi
-from rejoinder.stats.pass_rate import NO_VERDICT, PassRate, pass_rate
+from rejoinder.stats.corrected import Corrected, corrected
+from rejoinder.stats.pass_rate import NO_VERDICT, labels_for_caught
 from rejoinder.stats.resamples import BoolArray, IntArray
 
+TARGETS = ("rate", "caught", "difference")
+"""What a plan may be for: a mean rating, the share of bad replies caught, a difference of systems."""
 ALL_PAIRS = 20
 """Systems: with more, only the highest is compared with each."""
 _SHOWN, _DRAWN = 10, 20  # differences on a terminal, systems in the chart
 _FAR = 4.0  # standard errors: equal chances bring the rated lines so far from the others once in 16,000 samples
-_BY_SCORES = "prediction-powered mean with power tuning (PPI++), Student's t, variance over conversations (CR2)"
+_DETECTED = 0.6996  # share of a difference that half the interval may be, to show it with probability .8
+_METHODS = {
+    (False, False): "prediction-powered mean with power tuning (PPI++), Student's t, variance over conversations (CR2)",
+    (True, False): "prediction-powered mean with power tuning (PPI++), adjusted counts, Student's t",
+    (True, True): BY_VERDICTS,
+}
 _BY_RATINGS = "mean of the ratings, Student's t, variance over conversations (CR2)"
+_NOT_ENOUGH = "no number of ratings of these lines is enough"
+_BY_LABELS = "share of the labels, adjusted counts, Student's t"
+
+
+class _Data(NamedTuple):
+    """Ratings and scores of N lines.
+
+    Attributes:
+        ratings: [N] NaN for lines that are not rated.
+        scores: [N] without gaps.
+        scored: [N] whether a line has a score.
+        contexts: [N] the conversation of each line.
+        labels: whether the ratings are labels of 0 and 1.
+        verdicts: [N] 1, 0 or `NO_VERDICT`; None if the scores are no verdicts.
+    """
+
+    ratings: FloatArray
+    scores: FloatArray
+    scored: BoolArray
+    contexts: IntArray
+    labels: bool
+    verdicts: IntArray | None
+
+    @classmethod
+    def of(
+        cls,
+        sample: RatedSample,
+        ratings: FloatArray,
+        scale: Scale | None,
+        scores: Scores,
+        card: Card,
+        contexts: IntArray,
+    ) -> _Data:
+        """Return the ratings and scores."""
+        values, verdicts = filled(sample.lines, scores, card), None
+        if is_binary(scores.values[scores.scored]):
+            known = scores.scored | np.array([line.unanswered for line in sample.lines], dtype=bool)
+            verdicts = np.where(known, values, NO_VERDICT).astype(np.int64)
+        labels = are_labels(ratings[np.isfinite(ratings)], scale)
+        return cls(ratings, values, scores.scored, contexts, labels, verdicts)
+
+    @property
+    def rated(self) -> BoolArray:
+        """[N] whether a line is rated."""
+        return np.isfinite(self.ratings)
 
 
 class _System(NamedTuple):
-    """A system, its sample, and the clusters of its rated lines."""
+    """A system, its ratings and scores, and the clusters of its rated lines."""
 
-    name: str  # "" if no line names one
-    sample: ppi.Sample
+    name: str  # "" for all lines
+    of: Corrected
     lines: int
     unscored: int
     mean_score: float
     contexts: frozenset[int]
-    rate: PassRate | None  # of labels and verdicts
 
     @property
     def differs(self) -> bool:
         """Whether the scores of the rated lines differ from those of all lines more than chance explains."""
         gap = self.sample.variances()[1]
         return self.sample.freedom > 0 and gap > 0 and abs(self.sample.gap) > _FAR * gap**0.5
+
+    @property
+    def sample(self) -> ppi.Sample:
+        """Its ratings and scores."""
+        return self.of.sample
 
 
 def estimate(
@@ -71,7 +130,7 @@ def estimate(
     *,
     rated: Given | None = None,
     tie: Tie | None = None,
-    plan: float | None = None,
+    plan: float | Mapping[str, float] | None = None,
     dimension: str = OVERALL,
     vectors: str | Path | None = None,
     progress: Advance = ignore,
@@ -88,7 +147,9 @@ def estimate(
         scorer: a name, a judge's folder, a scorer object or a function; it must not have been fitted to these ratings.
         rated: rated lines, among the others (by id or by text) or not; default: the ratings in `lines`.
         tie: "fail" or "pass" where as many people give one label as the other; by default the line has no label.
-        plan: half the width of an interval that you want; the results then hold how many ratings it needs.
+        plan: half the width of an interval that you want; the results then hold how many ratings it needs. Or by
+            target: `{"rate": 0.05, "caught": 0.1, "difference": 0.05}`, half widths for the mean rating and for the
+            share of bad replies that the judge catches, and a true difference to be shown with probability .8.
         dimension: which ratings.
         vectors: file of word vectors for a scorer that needs them; default: the bundled ones.
         progress: called during scoring with the number of lines done.
@@ -100,10 +161,9 @@ def estimate(
     Raises:
         DataError: no line is rated; an id or a reply is rated in two lines; scales differ and are not known.
         NothingScored: no line, or no rated line, could be scored.
-        UsageError: `plan` is not a number over 0; see also `load_scorer`.
+        UsageError: `plan` is not a number over 0, or for another target; see also `load_scorer`.
     """
-    if plan is not None and not (is_number(plan) and plan > 0):
-        raise UsageError(f"plan is {plan!r}, expected half the width of an interval, a number over 0")
+    targets = _targets(plan)
     keep = columns_of(scorer)
     examples = examples_of(lines, name="lines", keep=keep)
     sample = joined(examples, rated_lines(rated, keep), dimension)
@@ -116,35 +176,50 @@ def estimate(
     scores = run(loaded, sample.lines, progress=progress)
     _require_scored(scores, np.isfinite(ratings), loaded.card.name, unread(sample.lines))
     clusters = sorted_clusters(sample.lines)
-    systems = _systems(sample, ratings, scores, loaded.card, clusters.numbers)
+    data = _Data.of(sample, ratings, scale, scores, loaded.card, clusters.numbers)
+    systems = _systems(sample, data)
     name = label_of(scorer, loaded)
+    named = [system for system in systems if system.name] or systems
     counts = {
-        "lines": sum(system.lines for system in systems),
-        "ratings": sum(system.sample.n for system in systems),
+        "lines": sum(system.lines for system in named),
+        "ratings": sum(system.sample.n for system in named),
         "rated": sample.rated,
         "matched": sample.matched,
         "without_system": sum(not system for system in names_of(sample.lines)),
         "copied": equal_scores(scores.values, ratings),
-        "differing": [system.name for system in systems if system.differs],
+        "differing": [system.name for system in named if system.differs],
         **counts_of(labels.facts),
     }
     fitted = next(iter(fitted_on([scorer], [line.dataset for line in sample.lines]).values()), [])
     missing = {"unscored": len(scores.reasons), "unscored_reasons": Counter(scores.reasons.values())}
-    facts = {
+    facts: dict[str, Any] = {
         "scorer": name,
-        "plan": plan,
+        "targets": {target: targets.get(target) for target in TARGETS},
         "fitted": fitted,
         "note": clusters.note,
         "left_out": left_out_said(labels.facts),
     }
-    facts["few"] = all(system.sample.n < ppi.FREEDOM_TO_TUNE for system in systems)
+    facts["few"] = all(system.sample.n < ppi.FREEDOM_TO_TUNE for system in named)
     about = About(
         data=_data(sets),
         scorers={name: {**scorer_facts(loaded.card.kind, scores), **missing, "fitted_on": fitted}},
         options={"dimension": dimension, "scale": scale, "plan": plan},
         counts=counts,
     )
-    return _results(_estimates(systems, name, plan, scale), about, scores, facts)
+    estimates = _estimates(systems, name, targets, scale)
+    if "caught" in targets:
+        estimates.append(_caught(data, targets["caught"], name))
+    return _results(estimates, about, scores, facts)
+
+
+def _targets(plan: float | Mapping[str, float] | None) -> dict[str, float]:
+    """Return a plan by target; `UsageError` for another target or no number over 0."""
+    targets = {} if plan is None else dict(plan) if isinstance(plan, Mapping) else {"rate": plan}
+    for name, half in targets.items():
+        require_one_of("plan", name, TARGETS)
+        if not (is_number(half) and half > 0):
+            raise UsageError(f"plan is {half!r}, expected half the width of an interval, a number over 0")
+    return targets
 
 
 def _results(estimates: Sequence[Estimate], about: About, scores: Scores, facts: Mapping[str, Any]) -> Results:
@@ -209,105 +284,132 @@ def _ratings(lines: Sequence[Example], dimension: str) -> tuple[RatedSets, Float
     return sets, ratings, chosen.scale
 
 
-def _systems(sample: RatedSample, ratings: FloatArray, scores: Scores, card: Card, contexts: IntArray) -> list[_System]:
-    """Return the systems, sorted by name."""
+def _systems(sample: RatedSample, data: _Data) -> list[_System]:
+    """Return the systems, sorted by name, and with several of them all lines as the last, where all have ratings."""
     names = np.array(names_of(sample.lines), np.str_)
-    values, weights, systems = filled(sample.lines, scores, card), weights_of(sample.lines), []
-    # Student's interval of a share near 1 is too narrow; weights of lines chosen evenly over scores need it, though.
-    known = np.concatenate([ratings[np.isfinite(ratings)], scores.values[scores.scored]])
-    are_verdicts = bool(np.isin(known, (0.0, 1.0)).all() and (weights == weights[0]).all())
-    for name in np.unique(names[names != ""]).tolist():
-        rows = np.flatnonzero(names == name)
-        # The population of a system without other lines is its rated lines.
-        population = sample.population[rows] if sample.population[rows].any() else ~sample.population[rows]
-        of_system = ppi.sample_of(ratings[rows], values[rows], weights[rows], population, contexts[rows])
-        missing, mean = int((~scores.scored[rows]).sum()), float(values[rows][population].mean())
-        labelled_rows = rows[np.isfinite(ratings[rows])]
-        rated = frozenset(contexts[labelled_rows].tolist())
-        rate = None
-        if are_verdicts:
-            every = rows[population]
-            verdicts = np.where(scores.scored, scores.values, NO_VERDICT).astype(np.int64)
-            rate = pass_rate(
-                ratings[labelled_rows],
-                verdicts[labelled_rows],
-                contexts[labelled_rows],
-                verdicts[every],
-                contexts[every],
-            )
-            rate = None if rate.reason else rate
-        systems.append(_System("" if name == ALL else name, of_system, len(rows), missing, mean, rated, rate))
+    listed, weights = sample.population.copy(), weights_of(sample.lines)
+
+    def system(name: str, rows: IntArray) -> _System:
+        verdicts = None if data.verdicts is None else data.verdicts[rows]
+        facts = (data.ratings[rows], data.scores[rows], weights[rows], listed[rows], data.contexts[rows])
+        of_system = corrected(*facts, labels=data.labels, verdicts=verdicts)
+        mean = float(data.scores[rows][listed[rows]].mean())
+        contexts = frozenset(data.contexts[rows[data.rated[rows]]].tolist())
+        return _System(name, of_system, len(rows), int((~data.scored[rows]).sum()), mean, contexts)
+
+    groups = {name: np.flatnonzero(names == name) for name in np.unique(names[names != ""]).tolist()}
+    systems = []
+    for name, rows in groups.items():
+        if not listed[rows].any():  # the population of a system without other lines is its rated lines
+            listed[rows] = True
+        systems.append(system("" if name == ALL else name, rows))
+        if data.rated[rows].any():  # among all lines a system counts by its lines, however many of them are rated
+            weights[rows] *= listed[rows].sum() / weights[rows][data.rated[rows]].sum()
+    if len(systems) > 1 and all(of_system.sample.n for of_system in systems):
+        systems.append(system("", np.flatnonzero(names != "")))
     return systems
 
 
-def _estimates(systems: Sequence[_System], scorer: str, plan: float | None, scale: Scale | None) -> list[Estimate]:
-    """Return the estimates of each system, the highest first, and of each difference."""
-    shared = ppi.shared_power([system.sample for system in systems])
+def _estimates(
+    systems: Sequence[_System], scorer: str, plan: Mapping[str, float], scale: Scale | None
+) -> list[Estimate]:
+    """Return the estimates of each system, the highest first, of all lines, and of each difference."""
+    named = [system for system in systems if system.name] or systems
+    shared = ppi.shared_power([system.sample for system in named])
     measured = []
     for system in systems:
         labels: dict[str, Any] = {"scorer": scorer, "system": system.name, "contexts": len(system.contexts)}
-        rows = _of_sample(
-            system.sample, shared, plan, "mean rating", labels, system.rate.estimate if system.rate else None
-        )
+        rows = _rows(system.of.mean(shared), system.of, "mean rating", labels)
         if scale is not None:  # no mean of ratings is outside their scale
             rows[:2] = [mean.between(*scale) for mean in rows[:2]]
+        rows += _needed(system.sample, plan.get("rate"), labels)
         labels |= {"statistic": "mean score", "n": system.lines, "unscored": system.unscored}
         measured.append((system, [*rows, Estimate(value=system.mean_score, **labels)]))
-    measured.sort(key=lambda item: -item[1][0].value if item[1][0].known else np.inf)
-    known = [system for system, rows in measured if rows[0].known]
-    differences = []
+    measured.sort(key=lambda item: (item[0] not in named, -item[1][0].value if item[1][0].known else np.inf))
+    known = [system for system, rows in measured if rows[0].known and system in named]
+    differences, needed = [], []
     for place, first in enumerate(known if len(known) <= ALL_PAIRS else known[:1]):
         for second in known[place + 1 :]:
             labels = {"scorer": scorer, "system": first.name, "versus": second.name}
             labels["contexts"] = len(first.contexts | second.contexts)
-            rate = first.rate.minus(second.rate) if first.rate and second.rate else None
-            differences.append(_of_sample(first.sample.minus(second.sample), shared, plan, "difference", labels, rate))
+            differences.append(_rows(first.of.minus(second.of, shared), first.of, "difference", labels))
+            apart = first.sample.minus(second.sample)
+            differences[-1] += _needed(apart, plan.get("rate"), labels)
+            if "difference" in plan:
+                needed.append(_to_show(plan["difference"], apart, min(first.lines, second.lines), labels))
     # The highest system was selected by its value, so every pair of systems counts as tested.
     tested = [rows[0] for rows in differences]
     not_shown = len(known) * (len(known) - 1) // 2 - len(tested)
     decided = decide(tested, tests=not_shown + sum(not np.isnan(difference.p) for difference in tested))
     of_pairs = [row for first, rows in zip(decided, differences, strict=True) for row in (first, *rows[1:])]
-    return [*(row for _, rows in measured for row in rows), *of_pairs]
+    return [*(row for _, rows in measured for row in rows), *of_pairs, *needed]
 
 
-def _of_sample(
-    sample: ppi.Sample,
-    shared: float | None,
-    plan: float | None,
-    statistic: str,
-    labels: Mapping[str, Any],
-    rate: Estimate | None,
-) -> list[Estimate]:
-    """Return the estimates of one sample: a system or a difference of two; `rate` is that of labels and verdicts."""
-    mean = ppi.powered(sample, shared)
-    by_scores = _BY_SCORES if rate is None else BY_VERDICTS
-    mean = mean if rate is None else mean._replace(powered=rate)
-    about: dict[str, Any] = {**labels, "n": sample.n}
+def _rows(mean: ppi.Powered, of: Corrected, statistic: str, labels: Mapping[str, Any]) -> list[Estimate]:
+    """Return the estimates of a system or of a difference of two."""
+    about: dict[str, Any] = {**labels, "n": mean.alone.n}
     by_raters = {**about, "scorer": RATERS}
     test = {} if "versus" in labels else {"p": NAN}  # of a mean, p would test whether it is 0
+    by_scores, alone = _METHODS[of.alone is not None, of.judged is not None], _BY_LABELS if of.alone else _BY_RATINGS
     effective, method = ppi.worth(mean), "one power for all systems" if mean.shared else "power of this sample"
     reason = "" if np.isfinite(effective) else mean.powered.reason or "the interval has no width"
-    estimates = [
+    return [
         estimate_of(mean.powered, **about, **test, statistic=statistic, method=by_scores),
-        estimate_of(mean.alone, **by_raters, **test, statistic=f"{statistic}, ratings only", method=_BY_RATINGS),
+        estimate_of(mean.alone, **by_raters, **test, statistic=f"{statistic}, ratings only", method=alone),
         Estimate(**about, statistic="power", value=mean.power, method=method),
         Estimate(**about, statistic="effective ratings", value=effective, reason=reason),
     ]
-    if plan is not None:
-        too_many = mean.powered.reason or "no number of ratings of these lines is enough"
-        for name, fields in (("ratings needed", about), ("ratings needed, ratings only", by_raters)):
-            number = ppi.ratings_needed(sample, plan, scored=fields is about) if sample.n else None
-            value, reason = (NAN, too_many) if number is None else (float(number), "")
-            method = f"for an interval of ± {plan:g}"
-            estimates.append(Estimate(**fields, statistic=name, value=value, method=method, reason=reason))
+
+
+def _needed(sample: ppi.Sample, half: float | None, labels: Mapping[str, Any]) -> list[Estimate]:
+    """Return how many ratings an interval of this half width needs, with the scores and without; [] without `half`."""
+    estimates = []
+    if half is None:
+        return []
+    for statistic in ("ratings needed", "ratings needed, ratings only"):
+        scored = statistic == "ratings needed"
+        about = {**labels, "n": sample.n, "statistic": statistic, **({} if scored else {"scorer": RATERS})}
+        number = ppi.ratings_needed(sample, half, scored=scored) if sample.n else None
+        reason = "" if number else ppi.powered(sample).powered.reason or _NOT_ENOUGH
+        value, method = NAN if number is None else float(number), f"for an interval of ± {half:g}"
+        estimates.append(Estimate(**about, value=value, method=method, reason=reason))
     return estimates
+
+
+def _to_show(apart: float, sample: ppi.Sample, lines: int, labels: Mapping[str, Any]) -> Estimate:
+    """Return how many ratings of each of two systems show a difference; no number if they have too few lines."""
+    number = ppi.ratings_needed(sample, apart * _DETECTED, scored=True)
+    each = NAN if number is None else float(ceil(number / 2))
+    reason = "" if each <= lines else ppi.powered(sample).powered.reason or _NOT_ENOUGH
+    about = {**labels, "by": "target", "group": "difference", "statistic": "ratings needed", "n": sample.n}
+    method = f"of each system, to show a difference of {apart:g} with probability .8"
+    return Estimate(**about, value=NAN if reason else each, method=method, reason=reason)
+
+
+def _caught(data: _Data, half: float, scorer: str) -> Estimate:
+    """Return how many labels give the share of bad replies that a judge catches."""
+    about: dict[str, Any] = {"scorer": scorer, "by": "target", "group": "caught", "statistic": "ratings needed"}
+    about |= {
+        "n": int(data.rated.sum()),
+        "method": f"for ± {half:g} of the share of bad replies caught, Wilson interval",
+    }
+    if not data.labels or data.verdicts is None:
+        return Estimate(**about, reason="only labels and a judge of verdicts say how many bad replies it catches")
+    judged = data.rated & (data.verdicts != NO_VERDICT)
+    bad = int((data.ratings[judged] == 0).sum())
+    if not bad:
+        return Estimate(**about, reason="no reply is labelled bad")
+    caught = (float((data.verdicts[judged & (data.ratings == 0)] == 0).sum()) + 0.5) / (bad + 1)
+    number, lines = labels_for_caught(half, caught, bad / int(judged.sum())), len(data.ratings)
+    reason = "" if number <= lines else f"it would need {rounded(number)} labels, and there are {lines:,} lines"
+    return Estimate(**about, value=NAN if reason else float(number), reason=reason)
 
 
 def _layout(
     estimates: Sequence[Estimate], made: Sequence[str], scale: Scale | None, counts: Mapping[str, Any]
 ) -> Layout:
     """Return the content of the report."""
-    means = [row for row in estimates if not row.versus]
+    means = [row for row in estimates if not (row.versus or row.group)]
     mean, difference = {"statistic": "mean rating"}, {"statistic": "difference"}
     columns = [
         Column("lines", {"statistic": "mean score"}, lambda row: count(row.n), spare=True),
@@ -327,7 +429,7 @@ def _layout(
         Column("verdict", difference, lambda row: row.verdict),
     ]
     caption = "p is adjusted for all pairs of systems (Holm)." if len(pick(estimates, **difference)) > 1 else ""
-    pairs = [row for row in estimates if row.versus]
+    pairs = [row for row in estimates if row.versus and not row.group]
     by = "{0.system} - {0.versus}".format
     apart = pivot(pairs, by, columns, heading="difference", caption=caption, in_order=True)
     more = len(apart.rows) - _SHOWN if apart else 0

@@ -14,9 +14,10 @@ from typing import Any, get_args
 
 import numpy as np
 
-from rejoinder.analysis.scored import Chosen, Judging, ScoredSet
+from rejoinder.analysis.scored import Chosen, Judging, JudgingOptions, ScoredSet
 from rejoinder.data.rated import RatedSet
 from rejoinder.data.rated_lines import DEV, TEST
+from rejoinder.data.scales import Scale
 from rejoinder.data.values import is_number
 from rejoinder.errors import UsageError
 from rejoinder.estimates import NAN, Estimate, Verdict, one, pick
@@ -46,8 +47,13 @@ _EDGE, _POWER = 1.959963984540054, 0.8416212335729143  # of the normal distribut
 
 def is_labelled(rated: RatedSet) -> bool:
     """Return whether ratings are labels: all are 0 or 1, on the scale from 0 to 1 or, with both of them, on none."""
-    on_scale = rated.scale == (0.0, 1.0) or (rated.scale is None and bool(np.ptp(rated.ratings) > 0))
-    return on_scale and not rated.pooled and is_binary(rated.ratings)
+    return not rated.pooled and are_labels(rated.ratings, rated.scale)
+
+
+def are_labels(ratings: FloatArray, scale: Scale | None) -> bool:
+    """Return whether ratings [N] are all 0 or 1, on the scale from 0 to 1 or, with both of them, on none."""
+    on_scale = scale == (0.0, 1.0) or (scale is None and len(ratings) > 0 and bool(np.ptp(ratings) > 0))
+    return on_scale and is_binary(ratings)
 
 
 def counted(rated: RatedSet) -> IntArray:
@@ -75,8 +81,13 @@ def good_or_bad(examples: Sequence[Example], dimension: str, good: float) -> lis
     return result
 
 
-def judging_of(bar: float | None, cost: float, cutoff: float | str | None, chosen: str, by: Sequence[str]) -> Judging:
-    """Return how verdicts are judged; UsageError if a value is out of range."""
+def judging_of(given: JudgingOptions) -> tuple[Judging, dict[str, Any]]:
+    """Return how verdicts are judged, and all options; UsageError if a value is out of range."""
+    options: dict[str, Any] = {"bar": None, "cost": 1.0, "cutoff": None, "good": None, "chosen": "chance", "by": ()}
+    if unknown := sorted({*given} - {*options}):
+        raise UsageError(f"study has no option {unknown[0]!r}. Use one of {', '.join(options)}")
+    options |= given
+    bar, cost, cutoff, _, chosen, by = options.values()
     if bar is not None and not (is_number(bar) and 0 < bar <= 1):
         raise UsageError(f"bar is {bar!r}, expected a share over 0, up to 1")
     if not (is_number(cost) and cost > 0):
@@ -85,8 +96,7 @@ def judging_of(bar: float | None, cost: float, cutoff: float | str | None, chose
         raise UsageError(f"cutoff is {cutoff!r}, expected a number or 'best'")
     if chosen not in get_args(Chosen):
         raise UsageError(f"chosen is {chosen!r}, expected one of {', '.join(get_args(Chosen))}")
-    default = Judging().bar if bar is None else float(bar)
-    return Judging(default, float(cost), cutoff, chosen, tuple(by))  # type: ignore[arg-type]
+    return Judging(Judging().bar if bar is None else float(bar), float(cost), cutoff, chosen, tuple(by)), options
 
 
 def judges_of(scored: ScoredSet) -> list[str]:
@@ -398,7 +408,7 @@ def against_bar(judge: Judged, share: Estimate) -> Estimate:
         return share
     if share.n < FEWEST_LABELS:
         kind = "good" if share.statistic == "TPR" else "bad"
-        reason = f"{share.n} replies are labelled {kind}, {FEWEST_LABELS} are needed"
+        reason = f"replies labelled {kind}: {share.n}, and {FEWEST_LABELS} are needed"
         return replace(share, verdict=Verdict.INCONCLUSIVE, reason=reason, needed=FEWEST_LABELS)
     if share.low >= bar or share.high < bar:
         return replace(share, verdict=Verdict.ABOVE if share.low >= bar else Verdict.BELOW)

@@ -18,6 +18,7 @@ from rejoinder.analysis.labels import (
     verdict_of,
 )
 from rejoinder.analysis.pass_rate import UNUSUAL
+from rejoinder.analysis.sample import LOOK, SECOND
 from rejoinder.analysis.scored import RATERS, ScoredSet
 from rejoinder.analysis.slices import slices_table, worst
 from rejoinder.data.examples import to_record
@@ -76,12 +77,14 @@ def labels_answer(scored: ScoredSet, estimates: Sequence[Estimate], part: str = 
         lines=len(judge.lines) or len(judge.labels),
         inside=int((judge.places >= 0).sum()),
         worst=worst(estimates, scored.name, lead),
+        unlabelled=[row.system for row in rates if row.system and not row.n],
         systems=[row for row in rates if row.system and row.known][:_MOST_SYSTEMS],
         difference=differences[-1] if differences else None,
         needed=[row for row in pick(own, statistic="labels needed") if row.known or row.versus],
         kappa_of_people=one(of_set, scorer=RATERS, statistic="kappa", by="labels"),
         apart=int((judge.labels[judge.judged] != judge.verdicts[judge.judged]).sum()),
         unusual=UNUSUAL,
+        second=sum(line.extra.get(LOOK) == SECOND for line in scored.rated.examples),
     )
 
 
@@ -260,7 +263,7 @@ def reason_of(example: Example, name: str) -> str:
 
 
 def second_look(scored: ScoredSet) -> list[dict[str, Any]]:
-    """Return the disagreements with any judge and as many other lines, shuffled, without verdicts and labels."""
+    """Return disagreements with any judge, as many other lines and ties, shuffled, without verdicts and labels."""
     differ = np.zeros(len(scored.rated), dtype=bool)
     for name in judges_of(scored):
         judge = Judged.of(scored, name)
@@ -268,6 +271,7 @@ def second_look(scored: ScoredSet) -> list[dict[str, Any]]:
         differ[judge.rows[own]] |= judge.labels[own] != judge.verdicts[own]
     rng = scored.sampling.generator(scored.name, "second look")
     others = rng.permutation(np.flatnonzero(~differ))[: int(differ.sum())]
-    rows = rng.permutation(np.concatenate([np.flatnonzero(differ), others])).tolist()
-    blank: dict[str, Any] = {"ratings": (), "quality": {}, "scales": {}, "extra": {}, "system": None}
-    return [to_record(replace(scored.rated.examples[row], **blank)) for row in rows]
+    rows = np.concatenate([np.flatnonzero(differ), others]).tolist()
+    lines = [*(scored.rated.examples[row] for row in rows), *scored.rated.ties]
+    blank: dict[str, Any] = {"ratings": (), "quality": {}, "scales": {}, "extra": {LOOK: SECOND}, "system": None}
+    return [to_record(replace(lines[place], **blank)) for place in rng.permutation(len(lines)).tolist()]

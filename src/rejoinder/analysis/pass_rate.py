@@ -13,7 +13,16 @@ from rejoinder.analysis.scored import ScoredSet
 from rejoinder.data.clusters import sorted_clusters
 from rejoinder.estimates import NAN, Estimate, decide
 from rejoinder.stats import prediction_powered as ppi
-from rejoinder.stats.pass_rate import NO_VERDICT, PassRate, design_effect, labels_for, pass_rate, rogan_gladen
+from rejoinder.stats.pass_rate import (
+    NO_VERDICT,
+    PassRate,
+    by_scores,
+    design_effect,
+    labels_for,
+    labels_for_caught,
+    pass_rate,
+    rogan_gladen,
+)
 from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray, renumbered
 from rejoinder.stats.shares import share_of_clusters
 
@@ -131,8 +140,7 @@ def _needed(judge: Judged, rates: dict[str, PassRate], pairs: list[tuple[str, st
     bad = int((judge.labels == 0).sum())
     if bad:
         caught = (float(((judge.labels == 0) & (judge.verdicts == 0)).sum()) + 0.5) / (bad + 1)
-        replies = 1.96**2 * caught * (1 - caught) / TARGETS["TNR"] ** 2
-        counts["TNR", "", ""] = round(replies * len(judge.labels) / bad)
+        counts["TNR", "", ""] = labels_for_caught(TARGETS["TNR"], caught, bad / len(judge.labels))
     for old, new in pairs:
         counts["difference of pass rate", new, old] = labels_for(0.05, (rates[new], rates[old]))
     estimates = []
@@ -168,5 +176,5 @@ def _by_numbers(judge: Judged, inside: BoolArray) -> Estimate:
     labels[judge.places[inside]] = judge.labels[inside]
     everything = np.ones(len(labels), dtype=bool)
     sample = ppi.sample_of(labels, scores, np.ones(len(labels)), everything, judge.clusters)
-    row = ppi.powered(sample).powered.between(0.0, 1.0)
-    return _row(judge, replace(row, p=NAN), "pass rate", method="prediction-powered mean with power tuning (PPI++)")
+    method = "prediction-powered mean with power tuning (PPI++), adjusted counts"
+    return _row(judge, by_scores(sample).estimate, "pass rate", method=method)

@@ -277,7 +277,7 @@ def _single_means(lines: Sequence[Example], dimension: str) -> FloatArray:
     rated = [[rating.value for rating in line.ratings if rating.dimension == dimension] for line in lines]
     for line, values in zip(lines, rated, strict=True):
         if any(abs(value) > _HIGHEST for value in values):
-            raise DataError(f"a rating is beyond {_HIGHEST:g}", "Correct it, or leave it out", where=line.where)
+            raise DataError(f"a rating is beyond {_HIGHEST:g}", "Correct or remove it", where=line.where)
     if any(rated):
         return np.array([round(sum(values) / len(values), 9) if values else np.nan for values in rated])
     others = ", ".join(sorted({rating.dimension for line in lines for rating in line.ratings}))

@@ -15,7 +15,7 @@ from rejoinder.data.read import examples_of
 from rejoinder.data.shared_ids import refuse_again
 from rejoinder.data.values import is_number
 from rejoinder.errors import DataError, UsageError
-from rejoinder.example import OVERALL, Example, Given
+from rejoinder.example import OVERALL, Example, Given, majority
 from rejoinder.scorer import Advance, Card, ScorerLike, Scores, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated
@@ -24,6 +24,8 @@ from rejoinder.stats.splits import even_counts, stratified
 
 ALL = "all lines"
 """The group of every line where no line names a system."""
+LOOK, SECOND = "look", "second"
+"""The key of a rated line and its value where its ratings count in place of those of other files."""
 WEIGHT = "rating_weight"
 """The key of the weight of a rated line: 1 over its chance of being rated, 1 on average over a system."""
 
@@ -54,7 +56,7 @@ def joined(
     A rated line is the line with its id, else the first line with its context, reply and system that has no rated line
     yet. If both have a rating, that of the rated line counts. A rated line without a rating in `dimension` gives only
     its keys. Rated lines of one id from several files are ratings of one reply, by the people that the files are
-    called after.
+    called after. Those of a second look count in place of the first.
 
     Args:
         lines: all lines.
@@ -67,6 +69,17 @@ def joined(
             in two lines; a weight is not a positive number; none of the ids of lines without texts is among the lines.
     """
     refuse(lines)
+    again = [line for line in rated if line.extra.get(LOOK) == SECOND]
+    if 0 < len(again) < len(rated):
+        first = joined(lines, [line for line in rated if line.extra.get(LOOK) != SECOND], dimension, refuse)
+        then = joined(first.lines, again, dimension, refuse)
+        corrected = [_corrected(*pair, dimension) for pair in zip(first.lines, then.lines, strict=False)]
+        return first._replace(
+            lines=(*corrected, *then.lines[len(first.lines) :]),
+            population=np.pad(first.population, (0, len(then.lines) - len(first.lines))),
+            rated=first.rated + then.rated - then.matched,
+            unknown=first.unknown + then.unknown,
+        )
     rated = by_file(rated)
     refuse_again(rated)
     result, extra, taken, unknown = list(lines), list[Example](), dict[int, Example](), list[Example]()
@@ -117,6 +130,16 @@ def by_file(rated: Sequence[Example]) -> list[Example]:
             others = []
         lines += [first, *others]
     return lines
+
+
+def _corrected(line: Example, again: Example, dimension: str) -> Example:
+    """Return a line with the rating of a second look; its first ratings stay those of its labellers."""
+    values = [rating.value for rating in again.counted(dimension)]
+    rating = majority(values) if {*values} <= {0, 1} else again.rating(dimension)  # type: ignore[arg-type]
+    if again.extra.get(LOOK) != SECOND or rating is None:
+        return line
+    quality = {**line.quality, dimension: float(rating)}
+    return replace(again, ratings=line.ratings or again.ratings, quality=quality, scales=line.scales or again.scales)
 
 
 def _file(line: Example) -> str:

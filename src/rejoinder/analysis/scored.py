@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -23,16 +23,28 @@ Chosen = Literal["chance", "verdict", "label"]
 """How labelled lines were chosen: among all lines, among those with each verdict, or by label."""
 
 
-class Judging(NamedTuple):
-    """How verdicts are judged by labels.
+class JudgingOptions(TypedDict, total=False):
+    """The options of a study for judges against labels.
 
     Attributes:
-        bar: the share of good replies passed, and of bad replies caught, that a judge must reach.
-        cost: how many good replies failed are as bad as one bad reply passed.
-        cutoff: the lowest score that passes, for scorers that give numbers; "best" chooses it on other lines.
-        chosen: how the labelled lines were chosen.
-        by: keys of the lines, for the shares by value.
+        bar: a gate: the share of good replies passed and of bad replies caught that both must reach; without it 0.8.
+        cost: how many good replies failed are as bad as one bad reply passed, which decides the best cutoff.
+        cutoff: the lowest score that passes, for scorers that give numbers; "best" chooses it on other contexts.
+        good: the lowest rating of a good reply: each rating becomes a label.
+        chosen: how the labelled lines were chosen: by "chance", by "verdict" or by "label".
+        by: keys of the lines: the shares of a judge are also given for each of their values.
     """
+
+    bar: float | None
+    cost: float
+    cutoff: float | str | None
+    good: float | None
+    chosen: str
+    by: Sequence[str]
+
+
+class Judging(NamedTuple):
+    """How verdicts are judged by labels, see `JudgingOptions`."""
 
     bar: float = 0.8
     cost: float = 1.0

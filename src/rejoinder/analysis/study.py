@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from rejoinder.analysis.labels_layout import judged_results
 from rejoinder.analysis.leave_one_out import LEFT_OUT, SAME_SET, left_out, left_out_scores
 from rejoinder.analysis.pooled import over_sets
 from rejoinder.analysis.sample import joined, rated_lines
-from rejoinder.analysis.scored import Analysis, Judging, ScoredSet
+from rejoinder.analysis.scored import Analysis, Judging, JudgingOptions, ScoredSet
 from rejoinder.analysis.study_answer import answer, warnings
 from rejoinder.analysis.study_layout import Measured, layout
 from rejoinder.data.rated import Labelled, RatedSet, Tie, labelled, rated_sets, ratings_of
@@ -58,15 +58,10 @@ def study(
     vectors: str | Path | None = None,
     drop_copies: bool = False,
     leave_one_out: bool | str | AnyLearner = False,
-    bar: float | None = None,
-    cost: float = 1.0,
-    cutoff: float | str | None = None,
-    good: float | None = None,
-    chosen: str = "chance",
-    by: Sequence[str] = (),
     workers: Workers | Count = 1,
     progress: Advance = ignore,
     analyses: Iterable[tuple[Analysis, TableOf | None]] = ANALYSES,
+    **judged: Unpack[JudgingOptions],
 ) -> Results:
     """Return how well each scorer agrees with human ratings, and what limits that.
 
@@ -90,17 +85,11 @@ def study(
         vectors: file of word vectors for scorers that need them; the default is the bundled ones.
         drop_copies: leave out responses that equal one of their references.
         leave_one_out: True, or a learner or its name: for each data set, fit a judge on all others and test it there.
-        bar: a gate for judges against labels: the share of good replies passed and of bad replies caught that both must
-            reach; without a gate 0.8 is the bar.
-        cost: how many good replies failed are as bad as one bad reply passed, which decides the best cutoff.
-        cutoff: the lowest score that passes, for scorers that give numbers; "best" chooses it on other contexts.
-        good: the lowest rating of a good reply: each rating becomes a label.
-        chosen: how the labelled lines were chosen: by "chance", by "verdict" or by "label".
-        by: keys of the lines: the shares of a judge are also given for each of their values.
         workers: how many processes score, or "auto", or open `Workers`.
         progress: called with the number of examples done, by scorer and baseline; before that, with `leave_one_out`,
             with 1 after each fit.
         analyses: what to measure, each with its table.
+        judged: `bar`, `cost`, `cutoff`, `good`, `chosen` and `by` for judges against labels, see `JudgingOptions`.
 
     Raises:
         DataError: no line is rated; two lines have one id; ratings of different scales would be put together and a
@@ -121,9 +110,9 @@ def study(
         for flag in (name for name, is_asked in asked.items() if is_asked):
             raise UsageError(f"--{flag} is for ratings, and {pairs[0].where} is a pair. Omit it")
         return study_pairs(pairs, named, resamples=resamples, seed=seed, **run)  # type: ignore[arg-type]
-    options = {"dimension": dimension, "resamples": resamples, "seed": seed, "drop_copies": drop_copies}
-    judging = judging_of(bar, cost, cutoff, chosen, by)
-    options |= {"bar": bar, "cost": cost, "cutoff": cutoff, "good": good, "chosen": chosen, "by": list(by)}
+    options: dict[str, Any] = {"dimension": dimension, "resamples": resamples, "seed": seed, "drop_copies": drop_copies}
+    judging, of_judges = judging_of(judged)
+    options |= of_judges
     examples = [line for line in lines if isinstance(line, Example)]
     facts = {"shared_ids": shared_ids_said(examples)}
     labels, others = _labelled(examples, named, rated, tie, options)

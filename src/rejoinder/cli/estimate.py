@@ -59,14 +59,30 @@ Out = Annotated[
     Writes(),
 ]
 Half = Annotated[
-    float | None,
+    list[str] | None,
     typer.Option(
         "--plan",
-        help="Half the width of an interval that you want: also forecast how many ratings it needs.",
+        help="Half the width of an interval that you want: also forecast how many ratings it needs. caught=WIDTH: for "
+        "the share of bad replies that a judge catches; difference=SIZE: to show such a difference of two systems. "
+        "Repeat for more.",
         metavar="WIDTH",
     ),
 ]
 Dimension = Annotated[str, typer.Option(help="Which ratings.")]
+
+
+def targets(words: list[str] | None) -> float | dict[str, float] | None:
+    """Return the numbers of `--plan` by target; UsageError for a word that is no number."""
+    from rejoinder.errors import UsageError
+
+    numbers = dict[str, float]()
+    for word in words or []:
+        target, _, number = word.rpartition("=")
+        try:
+            numbers[target or "rate"] = float(number)
+        except ValueError:
+            raise UsageError(f"--plan is {word!r}, expected a number, or rate, caught or difference=NUMBER") from None
+    return numbers["rate"] if list(numbers) == ["rate"] else numbers or None
 
 
 def command(
@@ -108,7 +124,7 @@ def command(
             scorer,
             rated=others if rated else None,
             tie=None if tie is None else tie.value,
-            plan=plan,
+            plan=targets(plan),
             dimension=dimension,
             vectors=vectors,
             progress=advance,

@@ -181,7 +181,7 @@ def command(
             cutoff=_number(cutoff),
             good=good,
             chosen=chosen.value,
-            by=by or (),
+            by=by or [],
             workers=pool,
             progress=advance,
         )

@@ -83,6 +83,8 @@ ALIASES: dict[str, tuple[str, str]] = {
 }
 LABELS = frozenset(("label", "human_label", "human", "gold_label", "annotation"))
 """Names of ratings with `labels=True`."""
+OF_LABELS = frozenset(("split", "look", "reason", "explanation", "comment", "rationale"))
+"""Columns beside labels and verdicts that the commands with labels use."""
 MAY_BE_RATINGS = LABELS | {
     *words("score overall overall_score quality_score grade likert mos feedback vote thumb thumbs")
 }

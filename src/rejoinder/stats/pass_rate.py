@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from rejoinder.estimates import CONFIDENCE, NAN, Estimate
+from rejoinder.stats.prediction_powered import Sample, powered
 from rejoinder.stats.resamples import FloatArray, IntArray
 
 NO_VERDICT = 2
@@ -56,6 +57,7 @@ class PassRate:
         middle: the rate from adjusted counts, the middle of the interval.
         variance: of the middle; its part `of_labels` falls with more labels.
         of_labels: see `variance`.
+        freedom: degrees of freedom of the variance; under 1 there is no interval.
         clusters: [C] clusters with a labelled line.
         parts: [C] what each of them adds to the error of the rate.
         reason: why there is no rate.
@@ -67,6 +69,7 @@ class PassRate:
     middle: float = NAN
     variance: float = NAN
     of_labels: float = NAN
+    freedom: float = 0.0
     clusters: IntArray | None = None
     parts: FloatArray | None = None
     reason: str = ""
@@ -74,12 +77,7 @@ class PassRate:
     @property
     def estimate(self) -> Estimate:
         """The rate with its interval."""
-        return _between(self.value, self.middle, self.variance, self._freedom, self.n, (0.0, 1.0), self.reason)
-
-    @property
-    def _freedom(self) -> int:
-        """Clusters with a label, less one."""
-        return (0 if self.clusters is None else len(self.clusters)) - 1
+        return _between(self.value, self.middle, self.variance, self.freedom, self.n, (0.0, 1.0), self.reason)
 
     def minus(self, other: PassRate) -> Estimate:
         """Return the difference to the rate of other lines; lines of one cluster may be on both sides."""
@@ -92,14 +90,19 @@ class PassRate:
             first, second = (parts[both] for parts, both in sides)  # type: ignore[index]
             # Shared conversations narrow the interval by at most half: their covariance is only estimated.
             variance -= min(2 * float(first @ second), variance / 2)
-        squares = self.variance**2 / max(self._freedom, 1) + other.variance**2 / max(other._freedom, 1)
-        freedom = (self.variance + other.variance) ** 2 / squares if min(self._freedom, other._freedom) > 0 else 0
+        squares = self.variance**2 / max(self.freedom, 1) + other.variance**2 / max(other.freedom, 1)
+        freedom = (self.variance + other.variance) ** 2 / squares if min(self.freedom, other.freedom) > 0 else 0
         middle = self.middle - other.middle
         return _between(self.value - other.value, middle, variance, freedom, n, (-1.0, 1.0))
 
 
 def pass_rate(
-    labels: FloatArray, verdicts: IntArray, clusters: IntArray, every_verdict: IntArray, every_cluster: IntArray
+    labels: FloatArray,
+    verdicts: IntArray,
+    clusters: IntArray,
+    every_verdict: IntArray,
+    every_cluster: IntArray,
+    weights: FloatArray | None = None,
 ) -> PassRate:
     """Return the share of all lines that the labellers would pass.
 
@@ -111,6 +114,7 @@ def pass_rate(
         clusters: [N] their clusters.
         every_verdict: [M] of all lines, the labelled ones too.
         every_cluster: [M] their clusters, numbered as `clusters`.
+        weights: [N] 1 over the chance of each line to be labelled, times any constant; by default all are alike.
     """
     if not (verdicts == NO_VERDICT).any():
         every_verdict, every_cluster = (of[every_verdict != NO_VERDICT] for of in (every_verdict, every_cluster))
@@ -122,13 +126,14 @@ def pass_rate(
         return PassRate(NAN, n, reason="no verdict")
     shares = {kind: float((every_verdict == kind).mean()) for kind in kinds}
     good, parts, kept = dict[int, float](), np.zeros(n), {kind: verdicts == kind for kind in kinds}
+    weights = np.ones(n) if weights is None else weights
     for kind, own in kept.items():
-        good[kind] = float(labels[own].mean())
-        parts[own] = shares[kind] * (labels[own] - good[kind]) / own.sum()
+        good[kind] = float(np.average(labels[own], weights=weights[own]))
+        parts[own] = shares[kind] * (labels[own] - good[kind]) * weights[own] / weights[own].sum()
     effect, middle, variance, adjusted = design_effect(parts, clusters), 0.0, 0.0, dict[int, float]()
     for kind, own in kept.items():
-        size = own.sum() / effect
-        adjusted[kind] = p = float((labels[own].sum() / effect + 0.5) / (size + 1))
+        size = float(weights[own].sum() ** 2 / (weights[own] ** 2).sum()) / effect
+        adjusted[kind] = p = (good[kind] * size + 0.5) / (size + 1)
         middle += shares[kind] * p
         variance += shares[kind] ** 2 * p * (1 - p) / (size + 2)
     lines = len(every_verdict)
@@ -137,7 +142,26 @@ def pass_rate(
     value = sum(shares[kind] * good[kind] for kind in kinds)
     numbers, places = np.unique(clusters, return_inverse=True)
     sums: FloatArray = np.bincount(places, weights=parts).astype(np.float64)
-    return PassRate(value, n, lines, middle, variance + of_verdicts, variance, numbers, sums)
+    return PassRate(value, n, lines, middle, variance + of_verdicts, variance, len(numbers) - 1, numbers, sums)
+
+
+def by_scores(sample: Sample, shared: float | None = None) -> PassRate:
+    """Return the pass rate by scores that are no verdicts: the prediction-powered mean, with adjusted counts.
+
+    The counts are those of as many labels as would have its variance. `shared` is as for `powered`.
+    """
+    from scipy.special import stdtrit
+
+    mean = powered(sample, shared)
+    if sample.freedom < 1:
+        return PassRate(mean.powered.value, sample.n, reason=mean.powered.reason)
+    value, freedom = min(max(mean.powered.value, 0.0), 1.0), max(sample.freedom - (mean.power != 0), 1.0)
+    error = (mean.powered.high - mean.powered.low) / 2 / float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
+    size = sample.mean * (1 - sample.mean) / error**2 if error > 0 else sample.freedom + 1
+    middle = (value * size + 0.5) / (size + 1)
+    variance = middle * (1 - middle) / (size + 2)
+    parts: FloatArray = sample.parts[0] - mean.power * (sample.parts[1] - sample.parts[2])
+    return PassRate(value, sample.n, 0, middle, variance, variance, freedom, sample.clusters, parts)
 
 
 def _between(
@@ -237,6 +261,21 @@ def labels_for(half: float, rates: PassRate | tuple[PassRate, PassRate]) -> int 
     most, n = sum(side.lines for side in sides), sum(side.n for side in sides)
     labels = ceil(n * sum(side.of_labels for side in sides) / left) if left > 0 else most + 1
     return labels if labels <= most else None
+
+
+def labels_for_caught(half: float, caught: float, bad: float) -> int:
+    """Return how many labels bring the share of bad replies caught to ± `half`, by Wilson's interval.
+
+    Args:
+        half: of the width.
+        caught: the share.
+        bad: the share of labels that are bad.
+    """
+    # Half the width of Wilson's interval is a quadratic equation in the number of bad replies.
+    square, spread = _Z**2, caught * (1 - caught)
+    first, second = 2 * half**2 * square - square * spread, square**2 * (half**2 - 0.25)
+    replies = (sqrt(max(first**2 - 4 * half**2 * second, 0.0)) - first) / (2 * half**2)
+    return ceil(max(replies, 1.0) / bad)
 
 
 def highest_caught(passed: float, error: float) -> float:
