@@ -61,6 +61,7 @@ DRAWN = {
     "reliability": [926, 184, 315],
     "second look": [490, 89, 93],
     "stand-in": [367, 920, 1],
+    "suspects": [684, 502, 812],
     "systems": [233, 481, 527],
     "systems drawn": [501, 713, 387],
 }
