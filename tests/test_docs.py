@@ -111,6 +111,13 @@ def copy_results(folder: Path) -> None:
         copy(file, folder)
 
 
+def write_logs(folder: Path) -> None:
+    """What docs/compare.md takes for granted: the logs of two weeks, and versions of a bot with human labels."""
+    write_weeks(folder)
+    for name in ("v2.csv", "v3.csv", "labels.csv"):
+        copy(PROJECT / "docs" / "tutorials" / "llm-bot" / name, folder)
+
+
 def write_turns(folder: Path) -> None:
     """What docs/scale.md takes for granted: a folder of two Parquet files."""
     (folder / "turns").mkdir()
@@ -123,7 +130,7 @@ GIVEN = {
     "result-files.md": copy_results,
     "languages.md": write_german,
     "scale.md": write_turns,
-    "compare.md": write_weeks,
+    "compare.md": write_logs,
     "estimate.md": write_bots,
     "fit.md": write_for_fit,
     "train.md": write_ratings,

@@ -158,7 +158,15 @@ STATISTICS = frozenset(
         *("difference of pass rate", "difference of pass rate, judge only", "labels needed"),
         *("agreement of labellers", "wrong fail labels", "TNR of a perfect judge"),
         # comparison of systems, preferences
-        *("difference", "detectable difference", "win rate", "share of wins", "share of ties", "share of losses"),
+        *(
+            "difference",
+            "difference, scores only",
+            "detectable difference",
+            "win rate",
+            "share of wins",
+            "share of ties",
+            "share of losses",
+        ),
         # preference pairs
         *("difference of accuracy", "length-balanced accuracy"),
         *("agreement with single votes", "highest agreement with single votes"),

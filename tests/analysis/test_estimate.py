@@ -68,7 +68,7 @@ def test_the_answer_begins_with_the_result(results: Results) -> None:
     assert second.startswith("The difference is significant: good - poor +1.") and "p < .001" in second
     assert overall.startswith("Over all lines the mean rating is 3.")
     assert saved.startswith("These means use 100 ratings of 800 lines and the scores of column:guess, which saved ")
-    assert len(plans) == 2 and all(plan.startswith("An interval of ± 0.2 needs ") for plan in plans)
+    assert len(plans) == 3 and all(plan.startswith("An interval of ± 0.2 needs ") for plan in plans)
     assert results.warnings == ()
 
 

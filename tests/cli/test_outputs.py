@@ -25,6 +25,7 @@ from rejoinder.judges.train import train_judge
 # Parameters of type text that name neither a file nor a folder. Whatever is not here has to be marked.
 PLAIN = {
     ("estimate", "dimension"),
+    ("estimate", "plan"),
     ("study", "dimension"),
     ("train", "components"),
     ("audit", "family"),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rejoinder.analysis.baselines import scorer_facts
+from rejoinder.analysis.compare_labels import by_labels, ratings_by_side
 from rejoinder.analysis.compare_layout import cases_of, layout_of, verdict_of
 from rejoinder.analysis.differences import SIDES, Lines, Outcome, conversations_of, measure
 from rejoinder.analysis.labelling import counts_of, left_out_said, prompts_of
@@ -93,6 +94,7 @@ def compare(
     names = listed(DEFAULT if scorers is None else scorers)
     sides = [examples_of(side, name=name, keep=columns_of(names)) for side, name in zip((a, b), SIDES, strict=True)]
     sides, left_out = _labelled(sides, names, rated, tie)
+    ratings = ratings_by_side(sides, rated=bool(rated))
     lines = Lines.of(sides, pairing(sides[0], sides[1], pair_by), by or "", _values(sides, by))
     loaded = load_scorers(names, vectors=vectors)
     _require_gate(loaded, fail_under, min_scored)
@@ -100,14 +102,21 @@ def compare(
     with opened(workers) as pool:
         for given, (name, scorer) in zip(names, loaded.items(), strict=True):
             scores = _scored(asked_of([given], vectors), {name: scorer}, lines, pool, progress)
-            outcomes.append(measure(name, scorer, lines, scores, sampling))
+            outcomes.append(by_labels(measure(name, scorer, lines, scores, sampling), lines, ratings))
     if not any(outcome.estimates[0].known for outcome in outcomes):
         raise nothing_scored(f"{outcomes[0].name}: {outcomes[0].estimates[0].reason}")
     estimates = _decided(outcomes)
     options = {"by": by, "fail_under": fail_under, "min_scored": min_scored, "resamples": resamples, "seed": seed}
     about = _about(lines, outcomes, fitted_on(names, [line.dataset for side in sides for line in side]), options)
     about = replace(about, counts={**about.counts, **counts_of(left_out)})
-    facts = {"lines": lines, "about": about, "estimates": estimates, "outcomes": outcomes, "instead": INSTEAD}
+    facts = {
+        "lines": lines,
+        "about": about,
+        "estimates": estimates,
+        "outcomes": outcomes,
+        "instead": INSTEAD,
+        "rated": rated,
+    }
     cases = cases_of(lines, outcomes)
     return Results(
         command="compare",
@@ -119,7 +128,7 @@ def compare(
         ),
         cases=cases,
         about=about,
-        gate=None if fail_under is None else _gate(fail_under, min_scored, facts),
+        gate=None if fail_under is None else _gate(fail_under, min_scored, {**facts, "rated": bool(rated)}),
         layout=layout_of(lines, outcomes, estimates, about, cases),
     )
 
@@ -214,11 +223,20 @@ def _gate(fail_under: float, min_scored: float, facts: Mapping[str, Any]) -> Gat
         if not lines.pairs.paired:
             counts = [("replies of A", first.n, len(lines.sides[0])), ("replies of B", second.n, len(lines.sides[1]))]
         few += [(outcome.name, what, n, of) for what, n, of in counts if n < min_scored * of]
-        least = gap.low if outcome.card.higher_is_better else -gap.high
-        low += [(outcome.name, least)] if not (least >= fail_under or outcome.outside.get("")) else []
+        least = gap.low if outcome.upward else -gap.high
+        low += [(outcome.source, least)] if not (least >= fail_under or outcome.outside.get("")) else []
     unjudged = [outcome.outside[""] for outcome in outcomes if "" in outcome.outside]
-    passed = not (few or low or unjudged)
-    reasons = {"few": few, "low": low, "unjudged": unjudged, "fail_under": fail_under, "min_scored": min_scored}
+    # Labels that were given for the comparison, but are too few, let nothing pass by the scorer alone.
+    useless = [outcome.uncorrected for outcome in outcomes if facts["rated"] and outcome.uncorrected][:1]
+    passed = not (few or low or unjudged or useless)
+    reasons = {
+        "few": few,
+        "low": low,
+        "unjudged": unjudged,
+        "useless": useless,
+        "fail_under": fail_under,
+        "min_scored": min_scored,
+    }
     return Gate(passed, " ".join(sentences("analysis", "compare_gate", passed=passed, **reasons, **facts)))
 
 
@@ -236,6 +254,7 @@ def _about(
             "empty_left_out": outcome.spared,
             "values_left_out": list(outcome.left_out),
             "out_of_domain": outcome.outside.get("", ""),
+            **({"uncorrected": outcome.uncorrected} if outcome.uncorrected else {}),
             "fitted": list(fitted.get(outcome.name, ())),
         }
         for outcome in outcomes

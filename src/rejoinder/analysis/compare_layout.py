@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from rejoinder.analysis.compare_labels import ALONE
 from rejoinder.analysis.differences import SIDES, Lines, Outcome, mean_of
 from rejoinder.estimates import Estimate, Verdict, one, pick, plain
 from rejoinder.report.charts import intervals
@@ -25,14 +27,15 @@ def layout_of(
 ) -> Layout:
     """Return the content of a report."""
     names = f"A is {about.options['a']}, B is {about.options['b']}."
-    directions = {outcome.name: outcome.card.higher_is_better for outcome in outcomes}
+    directions = {outcome.name: outcome.upward for outcome in outcomes}
     columns = _columns(lines, estimates, directions)
     whole = pivot(pick(estimates, group=""), "scorer", columns, in_order=True, title="By scorer", heading="scorer")
     several = len(outcomes) > 1
     tables = (_strata(lines, outcome, estimates, columns, several=several) for outcome in outcomes)
     strata = [table for table in tables if table]
     untitled = [table._replace(title="") for table in strata] if not several else strata
-    made = sentences("analysis", "compare_made", lines=lines, about=about)
+    methods = {row.method for row in pick(estimates, statistic="mean rating")}
+    made = sentences("analysis", "compare_made", lines=lines, about=about, methods=methods)
     title = "The pairs in which B lost most" if lines.pairs.paired else "The lowest replies of B"
     brief = [case._replace(context=case.context[-1:]) for case in cases if case.group == cases[0].group]
     return Layout(
@@ -80,8 +83,14 @@ def _columns(lines: Lines, estimates: Sequence[Estimate], directions: Mapping[st
         *counts,
         *(Column(f"mean {side}", means[side], known(lambda mean: number(mean.value)), spare=True) for side in "AB"),
         Column("difference B - A", difference, known(lambda estimate: interval(estimate, signed=True))),
+        Column("by the scorer alone", {"statistic": ALONE}, known(lambda estimate: interval(estimate, signed=True))),
         Column("p", difference, known(lambda estimate: p_value(estimate.p_adjusted))),
-        Column("win rate of B", {"statistic": "win rate"}, known(lambda rate: interval(rate, share=True))),
+        Column(
+            "win rate of B",
+            {"statistic": "win rate"},
+            known(partial(interval, share=True)),
+            spare=bool(pick(estimates, statistic=ALONE)),
+        ),
         Column("wins / ties / losses", {"statistic": "share of wins"}, known(parts), spare=True),
         Column("verdict", difference, lambda estimate: verdict_of(estimate, directions[estimate.scorer])),
         Column(
@@ -97,8 +106,8 @@ def _strata(
     whole, *differences = pick(estimates, scorer=outcome.name, statistic="difference")
     if whole.verdict is Verdict.OUT_OF_DOMAIN:
         return None
-    sign = -1 if outcome.card.higher_is_better is False else 1
-    differences.sort(key=lambda estimate: sign * estimate.value)
+    sign = -1 if outcome.upward is False else 1
+    differences.sort(key=lambda estimate: sign * estimate.value if estimate.known else np.inf)
     ordered = [row for first in differences for row in pick(estimates, scorer=outcome.name, group=first.group)]
     size = sum(difference.n for difference in differences) or 1
     share = Column("share", {"statistic": "difference"}, lambda estimate: percent(estimate.n / size))
@@ -116,9 +125,12 @@ def _keys(lines: Lines, estimates: Sequence[Estimate]) -> list[KeyFigure]:
         return []
     wins = one(estimates, scorer=first.scorer, statistic="win rate")
     size = pluralize(first.n, lines.unit, "replies" if lines.unit == "reply" else "")
+    by = f"mean score by {first.scorer}"
+    if pick(estimates, scorer=first.scorer, statistic=ALONE):
+        by = f"mean rating by labels and {first.scorer}"
     return [
         KeyFigure.of(wins, "win rate of B", f"by {first.scorer}, ties counted half; 50 % is neither", share=True),
-        KeyFigure.of(first, "difference B - A", f"mean score by {first.scorer}", signed=True),
+        KeyFigure.of(first, "difference B - A", by, signed=True),
         KeyFigure(count(first.n), "", size.partition(" ")[2], f"in {pluralize(first.contexts, lines.cluster)}"),
     ]
 

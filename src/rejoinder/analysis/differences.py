@@ -94,6 +94,24 @@ class Outcome:
     outside: Mapping[str, str]  # why it cannot judge the replies, by value of the column, and under "" for all lines
     spared: int  # empty replies, or pairs with one, that do not count (see `in_proportion`)
     left_out: tuple[str, ...]  # values of the column with too few conversations on a side
+    corrected: bool = False  # whether differences are those by labels and scores (see `compare_labels`)
+    uncorrected: str = ""  # why not, if there are labels
+
+    @property
+    def upward(self) -> bool | None:
+        """Whether a positive difference is good; None if the scorer claims no direction."""
+        return True if self.corrected else self.card.higher_is_better
+
+    @property
+    def source(self) -> str:
+        """The name of what gives the difference."""
+        return f"labels and {self.name}" if self.corrected else self.name
+
+    @property
+    def gives_verdicts(self) -> bool:
+        """Whether the scorer is a judge that gives both 0 and 1 and nothing else."""
+        known = np.concatenate(self.values)
+        return self.card.kind != "baseline" and set(known[np.isfinite(known)].tolist()) == {0.0, 1.0}
 
 
 class _Side(NamedTuple):

@@ -17,7 +17,6 @@ import numpy as np
 from rejoinder.analysis.baselines import most_frequent, scorer_facts
 from rejoinder.analysis.labelling import counts_of, left_out_said, prompts_of
 from rejoinder.analysis.labels import are_labels, is_binary
-from rejoinder.analysis.pass_rate import BY_VERDICTS
 from rejoinder.analysis.sample import ALL, RatedSample, filled, joined, names_of, rated_lines, weights_of
 from rejoinder.analysis.scored import RATERS
 from rejoinder.data.clusters import sorted_clusters
@@ -49,14 +48,7 @@ ALL_PAIRS = 20
 _SHOWN, _DRAWN = 10, 20  # differences on a terminal, systems in the chart
 _FAR = 4.0  # standard errors: equal chances bring the rated lines so far from the others once in 16,000 samples
 _DETECTED = 0.6996  # share of a difference that half the interval may be, to show it with probability .8
-_METHODS = {
-    (False, False): "prediction-powered mean with power tuning (PPI++), Student's t, variance over conversations (CR2)",
-    (True, False): "prediction-powered mean with power tuning (PPI++), adjusted counts, Student's t",
-    (True, True): BY_VERDICTS,
-}
-_BY_RATINGS = "mean of the ratings, Student's t, variance over conversations (CR2)"
 _NOT_ENOUGH = "no number of ratings of these lines is enough"
-_BY_LABELS = "share of the labels, adjusted counts, Student's t"
 
 
 class _Data(NamedTuple):
@@ -350,7 +342,7 @@ def _rows(mean: ppi.Powered, of: Corrected, statistic: str, labels: Mapping[str,
     about: dict[str, Any] = {**labels, "n": mean.alone.n}
     by_raters = {**about, "scorer": RATERS}
     test = {} if "versus" in labels else {"p": NAN}  # of a mean, p would test whether it is 0
-    by_scores, alone = _METHODS[of.alone is not None, of.judged is not None], _BY_LABELS if of.alone else _BY_RATINGS
+    by_scores, alone = of.methods
     effective, method = ppi.worth(mean), "one power for all systems" if mean.shared else "power of this sample"
     reason = "" if np.isfinite(effective) else mean.powered.reason or "the interval has no width"
     return [

@@ -13,6 +13,7 @@ from rejoinder.analysis.scored import ScoredSet
 from rejoinder.data.clusters import sorted_clusters
 from rejoinder.estimates import NAN, Estimate, decide
 from rejoinder.stats import prediction_powered as ppi
+from rejoinder.stats.corrected import BY_VERDICTS
 from rejoinder.stats.pass_rate import (
     NO_VERDICT,
     PassRate,
@@ -31,7 +32,6 @@ TARGETS = {"pass rate": 0.05, "TNR": 0.1, "difference of pass rate": 0.05}
 UNUSUAL = 0.001
 """p of the test whether labelled lines were chosen by chance, under which it warns."""
 _MOST_SYSTEMS = 12  # with more, only their rates are given
-BY_VERDICTS = "labels weighted by the verdicts on all lines, adjusted counts, Student's t"
 
 
 def pass_rates(scored: ScoredSet) -> list[Estimate]:

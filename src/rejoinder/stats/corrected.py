@@ -18,6 +18,9 @@ from rejoinder.stats import prediction_powered as ppi
 from rejoinder.stats.pass_rate import PassRate, by_scores, pass_rate
 from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray
 
+BY_VERDICTS = "labels weighted by the verdicts on all lines, adjusted counts, Student's t"
+_BY_SCORES = "prediction-powered mean with power tuning (PPI++), Student's t, variance over conversations (CR2)"
+
 
 class Corrected(NamedTuple):
     """What the mean rating of a system is made of.
@@ -31,6 +34,14 @@ class Corrected(NamedTuple):
     sample: ppi.Sample
     alone: PassRate | None = None
     judged: PassRate | None = None
+
+    @property
+    def methods(self) -> tuple[str, str]:
+        """The method of the mean, and that of the mean by ratings only."""
+        if self.alone is None:
+            return _BY_SCORES, "mean of the ratings, Student's t, variance over conversations (CR2)"
+        by_scores = "prediction-powered mean with power tuning (PPI++), adjusted counts, Student's t"
+        return BY_VERDICTS if self.judged else by_scores, "share of the labels, adjusted counts, Student's t"
 
     def mean(self, shared: float | None = None) -> ppi.Powered:
         """Return the mean with its intervals; `shared` is the power of all systems together."""

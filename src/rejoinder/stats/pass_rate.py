@@ -58,7 +58,7 @@ class PassRate:
         variance: of the middle; its part `of_labels` falls with more labels.
         of_labels: see `variance`.
         freedom: degrees of freedom of the variance; under 1 there is no interval.
-        clusters: [C] clusters with a labelled line.
+        clusters: [C] the clusters of the lines.
         parts: [C] what each of them adds to the error of the rate.
         reason: why there is no rate.
     """
@@ -140,9 +140,10 @@ def pass_rate(
     spread = np.array([adjusted[kind] for kind in every_verdict.tolist()]) - middle
     of_verdicts = design_effect(spread, every_cluster) * float(spread @ spread) / lines**2
     value = sum(shares[kind] * good[kind] for kind in kinds)
-    numbers, places = np.unique(clusters, return_inverse=True)
-    sums: FloatArray = np.bincount(places, weights=parts).astype(np.float64)
-    return PassRate(value, n, lines, middle, variance + of_verdicts, variance, len(numbers) - 1, numbers, sums)
+    numbers, places = np.unique(np.concatenate([clusters, every_cluster]), return_inverse=True)
+    sums: FloatArray = np.bincount(places, weights=np.concatenate([parts, spread / lines])).astype(np.float64)
+    freedom = len(np.unique(clusters)) - 1
+    return PassRate(value, n, lines, middle, variance + of_verdicts, variance, freedom, numbers, sums)
 
 
 def by_scores(sample: Sample, shared: float | None = None) -> PassRate:
