@@ -25,8 +25,8 @@ from rejoinder.stats.correlation import (
     mean_over_parts,
     pearson,
 )
-from rejoinder.stats.permutation import paired_permutations
-from rejoinder.stats.resamples import Resamples, Sampling, percentile_interval, renumbered
+from rejoinder.stats.permutation import drawn_swaps, swap_test, swapped_differences
+from rejoinder.stats.resamples import Resamples, Sampling, number_of, percentile_interval, renumbered
 from research.material import Material
 
 T = TypeVar("T", bound=Estimate)
@@ -100,12 +100,14 @@ class Figures:
     ) -> Estimate:
         """Whether `first` agrees better with people than `second`, both [S, N], on the lines that both score."""
         rows, parts = where
-        both = np.stack([first[parts, rows], second[parts, rows]], axis=1)
-        known = np.isfinite(both).all(axis=1)
+        both = np.stack([first[parts, rows], second[parts, rows]])
+        known = np.isfinite(both).all(axis=0)
         rows, parts = rows[known], parts[known]
         ratings, contexts = self.material.ratings[rows], self.material.contexts[rows]
-        rng = Sampling(RESAMPLES, self.seed).generator((), "paper, swaps")
-        return paired_permutations(statistic, both[known], ratings, parts, contexts, rng)[0, 1]
+        clusters, rng = renumbered(contexts), Sampling(RESAMPLES, self.seed).generator((), "paper, swaps")
+        swaps = drawn_swaps(number_of(clusters), 1000, rng)
+        scores = dict(enumerate(both[:, known]))
+        return swap_test(swapped_differences(statistic, scores, ratings, parts, clusters, swaps, [(0, 1)])[0, 1])
 
     def systems(self, scores: FloatArray, where: Appearances, *, centred: bool) -> OfSystems:
         """Pearson's correlation over systems of mean score and mean rating.

@@ -38,7 +38,7 @@ def one_more_rater(draws: int, seed: int) -> list[Row]:
             truth = rng.normal(size=3000)
             table, scores = rated(rng, truth, k, icc), rated(rng, truth, 1, icc)[:, 0]
             parts = one_left_out(table, rng, 4)
-            person, scorer = parts.correlation().pearson.value, parts.against_others(scores).value
+            person, scorer = parts.correlations()["pearson"].value, parts.against_others(scores).value
             figures.append((person, scorer, correlation(scores, table.mean(axis=1))))
         person, scorer, before = np.mean(figures, axis=0)
         design = f"{k} raters, ICC(1) {icc}, 3,000 lines"

@@ -52,6 +52,33 @@ def equal_versions(draws: int, seed: int) -> list[Row]:
     ]
 
 
+def paired_versions(draws: int, seed: int) -> list[Row]:
+    """Try versions that answer the same 300 questions, with labels of 60 of them on both sides or of others on each."""
+    rng, lines, n = np.random.default_rng([seed, 40]), 300, 60
+    held = dict[str, list[tuple[float, float]]]()
+    for _ in range(draws):
+        ease, sides = rng.normal(1, 1, lines), list[tuple[FloatArray, FloatArray]]()
+        for _ in range(2):
+            truth = (ease + 0.5 * rng.normal(size=lines) > 0).astype(np.float64)
+            sides.append((truth, np.where(rng.random(lines) < 0.15, 1 - truth, truth)))
+        both, places = np.ones(lines, dtype=bool), np.arange(lines)
+        for kind, second in (("the same questions", places < n), ("other questions", places >= lines - n)):
+            chosen = places < n, second
+            old, new = (
+                _of(np.where(rated, truth, np.nan), verdicts, both)
+                for rated, (truth, verdicts) in zip(chosen, sides, strict=True)
+            )
+            apart, alone = new.minus(old).powered, new.minus(old).alone
+            held.setdefault(kind, []).append((_holds(apart, 0.0), (apart.high - apart.low) / (alone.high - alone.low)))
+    rows = []
+    for kind, figures in held.items():
+        coverage, width = np.mean(figures, axis=0).tolist()
+        design = f"two versions that answer the same {lines} questions, {n} labels of each, of {kind}"
+        rows.append(Row("5 compare by labels", design, "coverage of the difference", coverage, draws, COVERED))
+        rows.append(Row("5 compare by labels", design, "width, labels alone are 1", width, draws, (0.0, 1.1)))
+    return rows
+
+
 def rates_near_one(draws: int, seed: int) -> list[Row]:
     """Try a pass rate of .95 by 100 labels of 1,000 lines, and of all lines of systems that differ."""
     rng, lines, n = np.random.default_rng([seed, 39]), 1000, 100
@@ -101,4 +128,8 @@ def _holds(estimate: Estimate, truth: float) -> float:
     return float(estimate.low <= truth <= estimate.high)
 
 
-SIMULATIONS = (Simulation(equal_versions, 100, 400), Simulation(rates_near_one, 100, 1000))
+SIMULATIONS = (
+    Simulation(equal_versions, 100, 400),
+    Simulation(paired_versions, 100, 1000),
+    Simulation(rates_near_one, 100, 1000),
+)

@@ -77,7 +77,8 @@ def tests_of(
     """Return p of pairs by Westfall and Young, by Holm over `every` pairs, and the critical value of the first."""
     lines = np.arange(len(ratings))
     swaps = drawn_swaps(len(lines), 400, rng)
-    swapped = np.stack([*swapped_differences("pearson", scores.T, ratings, 0 * lines, lines, swaps, pairs).values()])
+    by_pair = swapped_differences("pearson", dict(enumerate(scores)), ratings, 0 * lines, lines, swaps, pairs)
+    swapped = np.stack(list(by_pair.values()))
     sizes = np.abs(swapped) / swapped.std(axis=1, keepdims=True)
     alone = (2 * stats.norm.sf(sizes[:, 0])).tolist()
     holm = np.array(adjusted([*alone, *[1.0] * (every - len(alone))]))[: len(alone)]

@@ -19,6 +19,7 @@ from sklearn.metrics import cohen_kappa_score
 import rejoinder
 from conftest import GOLDEN
 from rejoinder.errors import UsageError
+from rejoinder.estimates import Estimate
 from rejoinder.stats.agreement import (
     LEVELS,
     WEIGHTINGS,
@@ -27,7 +28,6 @@ from rejoinder.stats.agreement import (
     alphas,
     kappas,
     krippendorff_alpha,
-    one_against_others,
     one_left_out,
     random_halves,
     reliability,
@@ -50,6 +50,11 @@ KRIPPENDORFF = np.array(
     ]
 ).T
 SKLEARN: dict[Weighting, str | None] = {"unweighted": None, "linear": "linear", "quadratic": "quadratic"}
+
+
+def one_rater(table: Table, rng: Any, draws: int = 100) -> dict[Any, Estimate]:
+    """The correlation of one rater with the mean of the others."""
+    return one_left_out(table, rng, draws).correlations()
 
 
 def crowd(items: int, raters: int, noise: float, seed: int, missing: float = 0.0) -> tuple[Table, Table]:
@@ -105,9 +110,12 @@ def test_the_ends_of_reliability() -> None:
     table = np.repeat([[1.0], [2.0], [4.0]], 3, axis=1)
     assert [values[0] for values in reliability(table)[:3]] == [1.0, 1.0, 1.0]
     assert krippendorff_alpha(table).value == 1.0
-    for parts in (one_against_others(table, np.random.default_rng(0)), random_halves(table, np.random.default_rng(0))):
-        assert (parts.pearson.value, parts.spearman.value) == (1.0, 1.0)
-        assert parts.pearson.method == "mean over 100 random draws"
+    for parts in (
+        one_rater(table, np.random.default_rng(0)),
+        random_halves(table, np.random.default_rng(0)),
+    ):
+        assert (parts["pearson"].value, parts["spearman"].value) == (1.0, 1.0)
+        assert parts["pearson"].method == "mean over 100 random draws"
 
 
 def test_two_way_is_that_of_shrout_and_fleiss() -> None:
@@ -275,12 +283,12 @@ def test_kappas_of_resamples_written_out() -> None:
 def test_one_against_others_is_the_mean_over_raters() -> None:
     """If the order of ratings means nothing, drawing gives the same as leaving out each column in turn."""
     table, _ = crowd(3000, 4, 1.0, 1)
-    found = one_against_others(table, np.random.default_rng(0), draws=50)
+    found = one_rater(table, np.random.default_rng(0), draws=50)
     columns = [(table[:, one], np.delete(table, one, axis=1).mean(axis=1)) for one in range(4)]
-    for figure, oracle in ((found.pearson, stats.pearsonr), (found.spearman, stats.spearmanr)):
+    for figure, oracle in ((found["pearson"], stats.pearsonr), (found["spearman"], stats.spearmanr)):
         assert figure.value == pytest.approx(np.mean([oracle(*pair).statistic for pair in columns]), abs=0.01)
-    assert found.pearson.value == pytest.approx(math.sqrt(3 / 8), abs=0.02)  # 1 / sqrt((1 + 1) (1 + 1/3))
-    assert found.pearson.n == 3000
+    assert found["pearson"].value == pytest.approx(math.sqrt(3 / 8), abs=0.02)  # 1 / sqrt((1 + 1) (1 + 1/3))
+    assert found["pearson"].n == 3000
 
 
 def test_a_named_rater_is_the_same_on_all_lines() -> None:
@@ -301,32 +309,34 @@ def test_a_named_rater_is_the_same_on_all_lines() -> None:
 def test_halves_of_six_correlate_as_three_with_three() -> None:
     table, _ = crowd(5000, 6, 1.0, 2)
     found = random_halves(table, np.random.default_rng(0), draws=20)
-    assert found.pearson.value == pytest.approx(3 / 4, abs=0.015)  # 1 / (1 + 1/3)
-    normal = 6 / math.pi * math.asin(found.pearson.value / 2)
-    assert found.spearman.value == pytest.approx(normal, abs=0.01)
+    assert found["pearson"].value == pytest.approx(3 / 4, abs=0.015)  # 1 / (1 + 1/3)
+    normal = 6 / math.pi * math.asin(found["pearson"].value / 2)
+    assert found["spearman"].value == pytest.approx(normal, abs=0.01)
 
 
 def test_order_of_ratings_and_lines_with_one_change_nothing() -> None:
     """Two ratings: either is the one, so a table and its mirror have the same mean over many draws."""
     table, _ = crowd(60, 2, 1.0, 3)
     wider = np.vstack([np.c_[np.full(60, np.nan), table[:, ::-1]], [[np.nan, 2.0, np.nan]]])
-    for figure in (one_against_others, random_halves):
+    for figure in (one_rater, random_halves):
         plain = figure(table, np.random.default_rng(0), draws=500)
         found = figure(wider, np.random.default_rng(1), draws=500)
-        assert found.pearson.n == 60
-        assert found.pearson.value == pytest.approx(plain.pearson.value, abs=0.006)
+        assert found["pearson"].n == 60
+        assert found["pearson"].value == pytest.approx(plain["pearson"].value, abs=0.006)
     assert krippendorff_alpha(wider).value == pytest.approx(krippendorff_alpha(table).value, abs=1e-12)
 
 
 def test_draws_without_a_correlation_are_left_out() -> None:
     """Where one part of the raters has the 2, the other has only 1s."""
-    found = one_against_others(np.array([[1.0, 1.0], [1.0, 1.0], [1.0, 2.0]]), np.random.default_rng(0))
-    assert found.pearson.reason == found.spearman.reason == "none of 100 draws has a correlation"
+    found = one_rater(np.array([[1.0, 1.0], [1.0, 1.0], [1.0, 2.0]]), np.random.default_rng(0))
+    assert found["pearson"].reason == found["spearman"].reason == "none of 100 draws has a correlation"
     # The 2s are in one part in half of the draws; in the others each part has one.
-    found = one_against_others(np.array([[1.0, 1.0], [1.0, 2.0], [2.0, 1.0]]), np.random.default_rng(0), draws=400)
-    missing = re.fullmatch(r"mean over 400 random draws, (\d+) of them without a correlation", found.pearson.method)
+    found = one_left_out(
+        np.array([[1.0, 1.0], [1.0, 2.0], [2.0, 1.0]]), np.random.default_rng(0), draws=400
+    ).correlations()
+    missing = re.fullmatch(r"mean over 400 random draws, (\d+) of them without a correlation", found["pearson"].method)
     assert missing and 150 < int(missing[1]) < 250
-    assert found.pearson.value == pytest.approx(-0.5, abs=1e-12)
+    assert found["pearson"].value == pytest.approx(-0.5, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -345,7 +355,7 @@ def test_no_agreement_has_a_reason(table: Table, reason: str) -> None:
     whole, rng = reliability(table), np.random.default_rng(0)
     assert all(np.isnan(values).all() for values in whole[:3])
     figures = [krippendorff_alpha(table, level) for level in LEVELS]
-    figures += [*one_against_others(table, rng), *random_halves(table, rng)]
+    figures += [*one_rater(table, rng).values(), *random_halves(table, rng).values()]
     assert not any(figure.known for figure in figures)
     assert {whole.reason, *(figure.reason for figure in figures)} == {reason}
 
@@ -354,9 +364,9 @@ def test_usr_personachat(shared: Path) -> None:
     """300 responses, three ratings each: one rater reaches .71, a perfect scorer at most .92."""
     examples = list(rejoinder.read(shared / "data" / "judgements" / "usr_personachat.jsonl.gz"))
     table = np.array([[one.value for one in example.ratings if one.dimension == "overall"] for example in examples])
-    whole, person = reliability(table), one_against_others(table, np.random.default_rng(0))
+    whole, person = reliability(table), one_rater(table, np.random.default_rng(0))
     assert (whole.items, whole.ratings) == (300, 900)
     assert [round(values[0], 2) for values in whole[:3]] == [0.64, 0.84, 0.92]
-    assert person.pearson.value == pytest.approx(0.71, abs=0.005)
-    assert person.spearman.value == pytest.approx(0.715, abs=0.005)
+    assert person["pearson"].value == pytest.approx(0.71, abs=0.005)
+    assert person["spearman"].value == pytest.approx(0.715, abs=0.005)
     assert krippendorff_alpha(table).value == pytest.approx(0.6405246181323807, abs=1e-12)  # package krippendorff 0.9.0

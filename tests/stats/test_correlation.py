@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from rejoinder.estimates import Estimate
 from rejoinder.stats.correlation import (
     CORRELATIONS,
     Statistic,
+    all_resampled,
     by_part,
     chance_band,
     columns,
@@ -28,7 +30,6 @@ from rejoinder.stats.correlation import (
     of_group_means,
     pearson,
     pearsons,
-    resampled,
     spearman,
 )
 from rejoinder.stats.resamples import Resamples, percentile_interval
@@ -50,6 +51,10 @@ pairs = st.lists(st.tuples(st.one_of(levels, reals), levels), min_size=3, max_si
 def split(rows: list[tuple[float, float]]) -> tuple[Floats, Floats]:
     x, y = np.array(rows, dtype=np.float64).T
     return x, y
+
+
+def resampled(name: Statistic, x: Any, y: Any, resamples: Resamples) -> Any:
+    return all_resampled(name, x[None], y, resamples)[0]
 
 
 def sample(seed: int, lines: int = 120, noise: float = 1.0) -> tuple[Floats, Floats, Ints]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from itertools import product
-from typing import Literal, get_args
+from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from rejoinder.estimates import Estimate
-from rejoinder.stats.permutation import cluster_means, paired_permutations, step_down
+from rejoinder.stats.correlation import RANKED_BY, Ranked
+from rejoinder.stats.permutation import cluster_means, drawn_swaps, step_down, swap_test, swapped_differences
+from rejoinder.stats.resamples import number_of, renumbered
 
 Floats = NDArray[np.float64]
-Ranked = Literal["pearson", "spearman"]
-both_statistics = pytest.mark.parametrize("statistic", get_args(Ranked))
+both_statistics = pytest.mark.parametrize("statistic", RANKED_BY)
 
 
 def sample(seed: int, lines: int = 120, noise: float = 1.0) -> tuple[Floats, Floats, NDArray[np.int64]]:
@@ -26,11 +27,19 @@ def sample(seed: int, lines: int = 120, noise: float = 1.0) -> tuple[Floats, Flo
     return ratings + noise * rng.normal(size=lines), ratings, np.arange(lines) // 4
 
 
-def swapped(
-    statistic: Ranked, first: Floats, second: Floats, ratings: Floats, clusters: NDArray[np.int64], swaps: int
-) -> Estimate:
+def all_pairs(
+    statistic: Ranked, scores: Floats, ratings: Floats, parts: Any, clusters: Any, rng: Any, swaps: int
+) -> dict[tuple[int, int], Estimate]:
+    """The tests of all pairs of columns."""
+    pairs, numbers = list(combinations(range(scores.shape[1]), 2)), renumbered(clusters)
+    drawn = drawn_swaps(number_of(numbers), swaps, rng)
+    differences = swapped_differences(statistic, dict(enumerate(scores.T)), ratings, parts, numbers, drawn, pairs)
+    return {pair: swap_test(values) for pair, values in differences.items()}
+
+
+def swapped(statistic: Ranked, first: Floats, second: Floats, ratings: Floats, clusters: Any, swaps: int) -> Estimate:
     both, rng = np.stack([first, second], axis=1), np.random.default_rng(0)
-    return paired_permutations(statistic, both, ratings, np.zeros(len(first), int), clusters, rng, swaps)[0, 1]
+    return all_pairs(statistic, both, ratings, np.zeros(len(first), int), clusters, rng, swaps)[0, 1]
 
 
 # two scorers
@@ -72,11 +81,11 @@ def test_many_scorers_have_the_swaps_of_each_pair_alone(statistic: Ranked) -> No
     scores = np.stack([good, *np.random.default_rng(1).normal(size=(2, 120)), np.ones(120)], axis=1)
     parts = clusters % 3
     scores[parts == 1, 2] = 0.5
-    found = paired_permutations(statistic, scores, ratings, parts, clusters, np.random.default_rng(0), 300)
+    found = all_pairs(statistic, scores, ratings, parts, clusters, np.random.default_rng(0), 300)
     assert list(found) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     for (one, other), figure in found.items():
         pair, rng = scores[:, [one, other]], np.random.default_rng(0)
-        alone = paired_permutations(statistic, pair, ratings, parts, clusters, rng, 300)[0, 1]
+        alone = all_pairs(statistic, pair, ratings, parts, clusters, rng, 300)[0, 1]
         expected = pytest.approx((alone.value, alone.p), abs=1e-12, nan_ok=True)
         assert (figure.value, figure.p) == expected and figure.known is (other != 3)
 
@@ -91,8 +100,8 @@ def test_the_paired_test_keeps_its_level() -> None:
         ratings, *scores = rng.multivariate_normal([0, 0, 0], matrix, lines).T
         shift = rng.normal(size=(3, 30))[:, clusters]
         moved = np.stack([scores[0] + shift[0], scores[1] + shift[1]], axis=1)
-        tested = paired_permutations("pearson", moved, np.round(ratings + shift[2]), parts, clusters, rng, 400)
-        significant += tested[0, 1].p < 0.05
+        tests = all_pairs("pearson", moved, np.round(ratings + shift[2]), parts, clusters, rng, 400)
+        significant += tests[0, 1].p < 0.05
     assert significant / 2000 == pytest.approx(0.05, abs=0.02)
 
 

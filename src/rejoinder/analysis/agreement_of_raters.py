@@ -19,7 +19,7 @@ from rejoinder.analysis.scored import RATERS
 from rejoinder.estimates import LEVEL, NAN, Estimate, Verdict, adjusted, estimate_of, pick
 from rejoinder.report.written import pluralize
 from rejoinder.stats import agreement as stats
-from rejoinder.stats.correlation import resampled
+from rejoinder.stats.correlation import RANKED_BY, all_resampled
 from rejoinder.stats.rater_models import distances
 from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, Sampling, percentile_interval, renumbered
 
@@ -33,7 +33,7 @@ DISTANCE = "distance to the others"
 FALSE_SUSPECTS = 0.1
 """The share of honest raters among the suspects that is accepted: the false discovery rate."""
 _FEWER = 200  # resamples of statistics that are computed for one resample at a time
-_SPLITS = 100  # random halves
+
 _UNDEFINED = np.full(1, NAN)
 
 
@@ -100,7 +100,8 @@ class _Measure:
 
     def spearman(self, values: FloatArray, others: FloatArray, lines: IntArray) -> FloatArray:
         """Return [1 + B] the correlation of two ratings of lines."""
-        return resampled("spearman", values, others, self.resamples.at(lines))
+        draws: FloatArray = all_resampled("spearman", values[None], others, self.resamples.at(lines))[0]
+        return draws
 
 
 def _pairs(measure: _Measure) -> tuple[list[Estimate], list[Estimate]]:
@@ -188,10 +189,11 @@ def _halves(measure: _Measure) -> list[Estimate]:
     ratings, few = measure.raters.ratings, measure.few
     rng = measure.sampling.generator(measure.raters.rated.name, "halves of raters")
     rows = (np.repeat(np.arange(len(ratings)), counts[few.clusters]) for counts in few.counts[:, 1:].T)
-    halves = [stats.random_halves(ratings, rng, _SPLITS), *(stats.random_halves(ratings[row], rng, 1) for row in rows)]
+    halves = [stats.random_halves(ratings, rng), *(stats.random_halves(ratings[row], rng, 1) for row in rows)]
+    of = {name: [half[name] for half in halves] for name in RANKED_BY}
     return [
-        measure.estimate(f"{name} of halves", np.array([half.value for half in of]), of[0].n, of[0].reason)
-        for name, of in zip(("pearson", "spearman"), zip(*halves, strict=True), strict=True)
+        measure.estimate(f"{name} of halves", np.array([half.value for half in each]), each[0].n, each[0].reason)
+        for name, each in of.items()
     ]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -18,10 +17,9 @@ SAME_OTHERS, WORTH = "pearson against the same others", "worth raters"
 CEILING, ONE_RATER, SHARE = "ceiling of pearson", "pearson of one rater", "share of the ceiling"
 LEAST_SCORED = 0.95
 """The share of the lines from which on the ceiling of all lines is also that of a scorer."""
-_DRAWS = 100  # of the one rater, or of the first half
+
 _APART = 0.005  # share of their variance by which ratings may differ from the means: rounded, or with repeated ratings
 _NOT_THE_MEAN = "the ratings are not the means of the single ratings, whose ceiling may be another"
-_TIES = "lines whose labels tie are left out, and without them people agree too well"
 _TIES = "lines whose labels tie are left out, and without them people agree too well"
 _NO_AGREEMENT = "raters show no significant agreement, so no ceiling can be computed"
 
@@ -41,12 +39,13 @@ def raters(scored: ScoredSet) -> list[Estimate]:
     ]
     rng = scored.sampling.generator(scored.name, "ceiling")
     parts = _one_left_out(scored, rows, rng)
-    halves = random_halves(scored.rated.single_ratings[rows], rng, _DRAWS)
-    for part, figures in {"one rater": parts.correlation(), "halves": halves}.items():
-        for name, figure in figures._asdict().items():
-            about: dict[str, Any] = {"statistic": f"{name} of {part}", "seed": scored.sampling.seed}
-            estimates.append(scored.row(RATERS, rows[parts.rows], measured=figure, **about))
-    return [*estimates[:2], ceiling, *estimates[2:]]
+    halves = random_halves(scored.rated.single_ratings[rows], rng)
+    of_parts = [
+        scored.row(RATERS, rows[parts.rows], f"{name} of {part}", figure, seed=scored.sampling.seed)
+        for part, figures in {"one rater": parts.correlations(), "halves": halves}.items()
+        for name, figure in figures.items()
+    ]
+    return [*estimates, ceiling, *of_parts]
 
 
 def compared_with_raters(scored: ScoredSet) -> list[Estimate]:
@@ -69,7 +68,7 @@ def compared_with_raters(scored: ScoredSet) -> list[Estimate]:
         against = met.against_others(scored.scores[name][lines])
         estimates.append(scored.row(name, lines, SAME_OTHERS, against, **about))
         if len(own) < LEAST_SCORED * len(parts.rows):
-            estimates.append(scored.row(name, lines, ONE_RATER, met.correlation().pearson, **about))
+            estimates.append(scored.row(name, lines, ONE_RATER, met.correlations()["pearson"], **about))
     return estimates
 
 
@@ -81,8 +80,7 @@ def singly_rated(scored: ScoredSet) -> IntArray:
 def _one_left_out(scored: ScoredSet, rows: IntArray, rng: np.random.Generator) -> RaterParts:
     """Return draws of one rater and the others, of lines with single ratings."""
     people = scored.rated.single_raters
-    of_rows = None if people is None else people[rows]
-    return one_left_out(scored.rated.single_ratings[rows], rng, _DRAWS, of_rows)
+    return one_left_out(scored.rated.single_ratings[rows], rng, raters=None if people is None else people[rows])
 
 
 # the ceiling

@@ -109,14 +109,7 @@ def compare(
     options = {"by": by, "fail_under": fail_under, "min_scored": min_scored, "resamples": resamples, "seed": seed}
     about = _about(lines, outcomes, fitted_on(names, [line.dataset for side in sides for line in side]), options)
     about = replace(about, counts={**about.counts, **counts_of(left_out)})
-    facts = {
-        "lines": lines,
-        "about": about,
-        "estimates": estimates,
-        "outcomes": outcomes,
-        "instead": INSTEAD,
-        "rated": rated,
-    }
+    facts = {"lines": lines, "about": about, "estimates": estimates, "outcomes": outcomes, "instead": INSTEAD}
     cases = cases_of(lines, outcomes)
     return Results(
         command="compare",

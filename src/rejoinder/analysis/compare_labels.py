@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.analysis.differences import SIDES, Lines, Outcome
-from rejoinder.analysis.labels import FEWEST_LABELS, are_labels, is_binary
+from rejoinder.analysis.labels import FEWEST_LABELS, is_binary
 from rejoinder.analysis.sample import weights_of
 from rejoinder.data.rated import rated_sets, ratings_of
 from rejoinder.estimates import Estimate, estimate_of
@@ -70,19 +70,18 @@ def ratings_by_side(sides: Sequence[Sequence[Example]], *, rated: bool) -> Ratin
     Labels of 0 and 1 do; ratings on another scale only if they were `rated` for this comparison, as any metric may be
     compared on lines that have some.
     """
-    lines, first = [*sides[0], *sides[1]], len(sides[0])
-    means = ratings_of(lines, OVERALL)
-    known = np.isfinite(means)
-    if not known.any() or not (rated or is_binary(means[known])):
+    lines = [*sides[0], *sides[1]]
+    ratings = ratings_of(lines, OVERALL)
+    known = np.isfinite(ratings)
+    scales = {line.scales.get(OVERALL) for line, is_rated in zip(lines, known, strict=True) if is_rated}
+    labels = is_binary(ratings[known]) and scales <= {None, (0.0, 1.0)}
+    if not known.any() or not (labels or rated):
         return None
-    sets = rated_sets(lines, means, OVERALL)
-    chosen, ratings = sets.pool or sets.filled[0], np.full(len(lines), np.nan)
-    ratings[chosen.places] = chosen.ratings
-    # Labels that are all the same, on no scale, are labels all the same.
-    labels = is_binary(chosen.ratings) and (chosen.scale is None or are_labels(chosen.ratings, chosen.scale))
-    if not (labels or rated):
-        return None
-    return Ratings(np.split(ratings, [first]), labels, [weights_of(side) for side in sides])
+    if not labels:
+        sets = rated_sets(lines, ratings, OVERALL)
+        on_one_scale = sets.pool or sets.filled[0]
+        ratings[on_one_scale.places] = on_one_scale.ratings
+    return Ratings(np.split(ratings, [len(sides[0])]), labels, [weights_of(side) for side in sides])
 
 
 def by_labels(outcome: Outcome, lines: Lines, ratings: Ratings | None) -> Outcome:

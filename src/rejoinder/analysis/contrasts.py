@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from rejoinder.analysis.scored import ScoredSet
-from rejoinder.analysis.standings import has_correlation, mean_over_sets, standings
+from rejoinder.analysis.standings import has_correlation, standings
 from rejoinder.estimates import NAN, Estimate, Verdict, decide
 from rejoinder.report.tables import Column, Table, pivot
 from rejoinder.report.written import count, interval, p_value
-from rejoinder.stats.permutation import Ranked, drawn_swaps, step_down, swap_test, swapped_differences
+from rejoinder.stats.correlation import RANKED_BY, Ranked, mean_of_known
+from rejoinder.stats.permutation import drawn_swaps, step_down, swap_test, swapped_differences
 from rejoinder.stats.ranking import rank_clusters
 from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray
 from rejoinder.stats.splits import most_needed
 
-RANKED_BY: tuple[Ranked, ...] = ("pearson", "spearman")
 _DIFFERENCES = [f"difference of {statistic}" for statistic in RANKED_BY]
 Pair = tuple[str, str]
 
@@ -107,9 +107,12 @@ def _decided(
     rows = {pair: np.intersect1d(lines, scored.rows(*pair)) for pair in family}
     for pair in family:
         alike.setdefault(rows[pair].tobytes(), []).append(pair)
-    swapped: dict[Pair, FloatArray] = {}
+    swapped, rated = dict[Pair, FloatArray](), scored.rated
     for same in alike.values():
-        swapped |= _swapped(scored, statistic, same, rows[same[0]], swaps)
+        at = rows[same[0]]
+        scores = {name: scored.scores[name][at] for pair in same for name in pair}
+        about = rated.ratings[at], rated.sets[at], rated.contexts[at]
+        swapped |= swapped_differences(statistic, scores, *about, swaps, same)
     known = [pair for pair in family if np.isfinite(swapped[pair][0])]
     tested = scored.sampling.resamples > 0
     p = step_down(np.stack([swapped[pair] for pair in known])).tolist() if known and tested else [NAN] * len(known)
@@ -120,20 +123,6 @@ def _decided(
         row = decide([row], [adjusted.get(pair, NAN)])[0]
         estimates.append(replace(row, needed=most_needed(row, len(family))) if forecasts else row)
     return estimates
-
-
-def _swapped(
-    scored: ScoredSet, statistic: Ranked, pairs: Sequence[Pair], rows: IntArray, swaps: BoolArray
-) -> dict[Pair, FloatArray]:
-    """Return the differences of pairs over the same lines after the swaps."""
-    names = list(dict.fromkeys(name for pair in pairs for name in pair))
-    table = np.stack([scored.scores[name][rows] for name in names], axis=1)
-    places = {(names.index(first), names.index(second)): (first, second) for first, second in pairs}
-    rated = scored.rated
-    differences = swapped_differences(
-        statistic, table, rated.ratings[rows], rated.sets[rows], rated.contexts[rows], swaps, places
-    )
-    return {pair: differences[columns] for columns, pair in places.items()}
 
 
 def _difference(
@@ -147,4 +136,4 @@ def _difference(
     first, second = (scored.draws_in_sets(statistic, name, rows) for name in pair)
     method = "p: both scorers swapped in random contexts"
     method += f"; adjusted by Westfall and Young over {tests} pairs" if tests > 1 else ""
-    return scored.estimate(mean_over_sets(first - second), pair[0], rows, method, **about)
+    return scored.estimate(mean_of_known(first - second), pair[0], rows, method, **about)

@@ -172,26 +172,17 @@ def estimate(
     systems = _systems(sample, data)
     name = label_of(scorer, loaded)
     named = [system for system in systems if system.name] or systems
-    counts = {
-        "lines": sum(system.lines for system in named),
-        "ratings": sum(system.sample.n for system in named),
-        "rated": sample.rated,
-        "matched": sample.matched,
-        "without_system": sum(not system for system in names_of(sample.lines)),
-        "copied": equal_scores(scores.values, ratings),
-        "differing": [system.name for system in named if system.differs],
-        **counts_of(labels.facts),
-    }
+    counts = {**_counts(sample, named, equal_scores(scores.values, ratings)), **counts_of(labels.facts)}
     fitted = next(iter(fitted_on([scorer], [line.dataset for line in sample.lines]).values()), [])
     missing = {"unscored": len(scores.reasons), "unscored_reasons": Counter(scores.reasons.values())}
-    facts: dict[str, Any] = {
+    facts = {
         "scorer": name,
         "targets": {target: targets.get(target) for target in TARGETS},
         "fitted": fitted,
         "note": clusters.note,
         "left_out": left_out_said(labels.facts),
+        "few": all(system.sample.n < ppi.FREEDOM_TO_TUNE for system in named),
     }
-    facts["few"] = all(system.sample.n < ppi.FREEDOM_TO_TUNE for system in named)
     about = About(
         data=_data(sets),
         scorers={name: {**scorer_facts(loaded.card.kind, scores), **missing, "fitted_on": fitted}},
@@ -202,6 +193,19 @@ def estimate(
     if "caught" in targets:
         estimates.append(_caught(data, targets["caught"], name))
     return _results(estimates, about, scores, facts)
+
+
+def _counts(sample: RatedSample, systems: Sequence[_System], copied: int) -> dict[str, Any]:
+    """Return the numbers of lines and ratings, and the systems whose rated lines are unlike the others."""
+    return {
+        "lines": sum(system.lines for system in systems),
+        "ratings": sum(system.sample.n for system in systems),
+        "rated": sample.rated,
+        "matched": sample.matched,
+        "without_system": sum(not system for system in names_of(sample.lines)),
+        "copied": copied,
+        "differing": [system.name for system in systems if system.differs],
+    }
 
 
 def _targets(plan: float | Mapping[str, float] | None) -> dict[str, float]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from rejoinder.analysis.ceiling import LEAST_SCORED, SHARE, ceiling_on, ratio_of, singly_rated
 from rejoinder.analysis.scored import ScoredSet
-from rejoinder.analysis.standings import OVER_SETS
+from rejoinder.analysis.standings import OVER_SETS, over_members
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate, estimate_of, pick
 from rejoinder.example import OVERALL, Example
@@ -27,13 +27,13 @@ from rejoinder.report.layout import Section
 from rejoinder.report.tables import Column, pivot
 from rejoinder.report.written import count, interval
 from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
-from rejoinder.stats.correlation import Statistic, all_resampled, pearson
+from rejoinder.stats.correlation import RANKED_BY, all_resampled, pearson
 from rejoinder.stats.resamples import percentile_interval
 from rejoinder.version import __version__
 
 LEFT_OUT, SAME_SET = "judge (data set left out)", "judge (same data set)"
 """The scorers: a judge fitted on all other data sets, and one fitted on other conversations of the data set as well."""
-_CORRELATIONS: tuple[Statistic, ...] = ("pearson", "spearman")
+
 _MEASURED = ("pearson", "difference of pearson", "spearman", "difference of spearman", SHARE)
 
 
@@ -89,7 +89,7 @@ def left_out(members: Sequence[ScoredSet], same_set: FloatArray) -> list[Estimat
             measured += [member.row(SAME_SET, lines, reason=reason, **_labels(name)) for name in _MEASURED[:-1]]
             continue
         draws = dict[str, FloatArray]()
-        for name in _CORRELATIONS:
+        for name in RANKED_BY:
             unseen, seen = all_resampled(name, both, ratings, resamples)
             draws |= {name: seen, f"difference of {name}": seen - unseen}
         singly = np.intersect1d(lines, singly_rated(member))
@@ -107,13 +107,13 @@ def left_out(members: Sequence[ScoredSet], same_set: FloatArray) -> list[Estimat
 def _mean(statistic: str, rows: Sequence[FloatArray], measured: Sequence[Estimate]) -> Estimate:
     """Return the mean over data sets of `rows`, draws of each; the data sets are resampled independently."""
     members = [estimate for estimate in pick(measured, **_labels(statistic)) if estimate.known]
-    about: dict[str, Any] = {"dataset": OVER_SETS, "scorer": SAME_SET, **_labels(statistic)}
     if not rows:
-        return Estimate(**about, reason="no data set has a correlation")
-    about |= {name: sum(getattr(estimate, name) for estimate in members) for name in ("n", "contexts")}
+        return Estimate(
+            dataset=OVER_SETS, scorer=SAME_SET, **_labels(statistic), reason="no data set has a correlation"
+        )
+    about = over_members(members, scorer=SAME_SET, unscored=0, level=members[0].level, **_labels(statistic))
     interval = _interval(statistic, np.mean(rows, axis=0), about["contexts"])
-    method = f"{statistic}, mean over {len(rows)} data sets; {interval.method}"
-    return estimate_of(interval, **about, method=method, seed=members[0].seed, level=members[0].level)
+    return estimate_of(interval, **about, method=f"{statistic}, mean over {len(rows)} data sets; {interval.method}")
 
 
 def _interval(statistic: str, draws: FloatArray, contexts: int) -> Estimate:
@@ -132,7 +132,7 @@ def left_out_section(members: Sequence[ScoredSet], estimates: Sequence[Estimate]
     rows = pick(estimates, dataset=titles, scorer=(LEFT_OUT, SAME_SET), level=("turn", "dialogue"), group="")
     rows.sort(key=lambda row: (list(titles).index(row.dataset), row.scorer == LEFT_OUT))
     columns = [Column("n", {"scorer": SAME_SET, "statistic": "pearson"}, lambda row: count(row.n))]
-    for name in _CORRELATIONS:
+    for name in RANKED_BY:
         for scorer, title in ((LEFT_OUT, "data set left out"), (SAME_SET, "same data set")):
             labels = {"scorer": scorer, "statistic": name}
             columns.append(Column(f"{name.capitalize()}, {title}", labels, spare=name == "spearman"))

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from rejoinder.analysis.ceiling import (
     singly_rated,
 )
 from rejoinder.analysis.scored import RATERS, ScoredSet
-from rejoinder.analysis.standings import OVER_SETS, SAME_LINES, standings
+from rejoinder.analysis.standings import OVER_SETS, SAME_LINES, over_members, standings
 from rejoinder.analysis.verdicts import agreed, agreement_word, beyond_chance
 from rejoinder.analysis.within import SYSTEM_MEAN, SYSTEMS
 from rejoinder.estimates import Estimate, estimate_of, one, pick
@@ -97,11 +96,9 @@ def _mean(pool: ScoredSet, name: str) -> Estimate:
     """Return the mean of Pearson's correlation inside each data set; resamples are of the contexts of the pool."""
     rows = pool.rows(name)
     mean = mean_over_parts(pool.draws_in_sets("pearson", name, rows), pool.resamples.at(rows).size)
-    if mean.known:
-        about = {"method": f"pearson in each data set, {mean.method}"}
-    else:
-        about = {"reason": "no data set has a correlation"}
-    return pool.row(name, rows, "pearson", mean, dataset=OVER_SETS, **about)
+    why = {"method": f"pearson in each data set, {mean.method}"}
+    why = why if mean.known else {"reason": "no data set has a correlation"}
+    return pool.row(name, rows, "pearson", mean, dataset=OVER_SETS, **why)
 
 
 def share_over_sets(pool: ScoredSet, scorer: str) -> list[Estimate]:
@@ -118,12 +115,10 @@ def share_over_sets(pool: ScoredSet, scorer: str) -> list[Estimate]:
             draws.append((ratio[2], member.reliability(ratio[1]).ceiling))
     if not rows:
         return []
-    about = {name: sum(getattr(row, name) for row in rows) for name in ("n", "unscored", "contexts")}
+    about = over_members(rows, scorer=scorer, level=pool.level, statistic=SHARE)
     correlation, ceiling = np.mean(draws, axis=0)
     share = ratio_of(correlation, ceiling, about["contexts"])
-    method = f"means over {pluralize(len(rows), 'data set')}; {share.method}"
-    labels: dict[str, Any] = {"dataset": OVER_SETS, "scorer": scorer, "level": pool.level, "statistic": SHARE}
-    return [estimate_of(share, **labels, **about, seed=rows[0].seed, method=method)]
+    return [estimate_of(share, **about, method=f"means over {pluralize(len(rows), 'data set')}; {share.method}")]
 
 
 def _of_sets(
@@ -134,11 +129,10 @@ def _of_sets(
     Data sets are independent, so squared widths add up, and each data set counts alike. Nothing if fewer than `least`
     have one.
     """
-    rows = [row for row in _inside(pool, estimates) if row.scorer == scorer and row.statistic == statistic]
+    rows = pick(_inside(pool, estimates), scorer=scorer, statistic=statistic)
     if len(rows) < least or not rows:
         return []
-    about: dict[str, Any] = {name: sum(getattr(row, name) for row in rows) for name in ("n", "unscored", "contexts")}
-    about |= {"dataset": OVER_SETS, "scorer": scorer, "level": pool.level, "statistic": statistic, "seed": rows[0].seed}
+    about = over_members(rows, scorer=scorer, level=pool.level, statistic=statistic)
     method = f"{statistic}, mean over {pluralize(len(rows), 'data set')}; interval from those of the data sets"
     return [estimate_of(mean_of_independent(rows), method=method, **about)]
 
@@ -169,8 +163,7 @@ def sets_of(pool: ScoredSet, estimates: Sequence[Estimate]) -> dict[str, int]:
 
 def range_of_sets(pool: ScoredSet, estimates: Sequence[Estimate], scorer: str) -> list[Estimate]:
     """Return the Pearson correlations of a scorer inside the data sets, the lowest first."""
-    rows = [row for row in _inside(pool, estimates) if row.scorer == scorer and row.statistic == "pearson"]
-    return sorted(rows, key=lambda row: row.value)
+    return sorted(pick(_inside(pool, estimates), scorer=scorer, statistic="pearson"), key=lambda row: row.value)
 
 
 def common_lines(pool: ScoredSet, scores: Mapping[str, FloatArray]) -> list[tuple[ScoredSet, IntArray]]:

@@ -31,7 +31,7 @@ import numpy as np
 
 from rejoinder.analysis.raters import MOST_VALUES, Raters
 from rejoinder.estimates import LEVEL, Estimate, Verdict, adjusted, decide, estimate_of
-from rejoinder.stats.correlation import SMALLEST_P
+from rejoinder.stats.correlation import SMALLEST_P, mean_of_known
 from rejoinder.stats.resamples import (
     FloatArray,
     IntArray,
@@ -117,8 +117,7 @@ def stand_in(
         fields = {**labels, "statistic": "advantage", "contexts": size, "n": len(rows), **more}
         return estimate_of(percentile_interval(values, size), **fields)
 
-    with np.errstate(invalid="ignore"):  # a resample may have no line of these raters
-        average, over_mean = (np.nansum(part, axis=0) / np.isfinite(part).sum(axis=0) for part in (draws, differences))
+    average, over_mean = mean_of_known(draws), mean_of_known(differences)  # a resample may lack some of these raters
     estimates = [advantage(average, lines)]
     if scorer != MEAN_RATING:
         estimates = [replace(estimates[0], verdict=Verdict.INCONCLUSIVE)]

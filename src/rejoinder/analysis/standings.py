@@ -9,6 +9,7 @@ import numpy as np
 
 from rejoinder.analysis.scored import ScoredSet
 from rejoinder.estimates import Estimate, pick
+from rejoinder.stats.correlation import mean_of_known
 from rejoinder.stats.resamples import FloatArray, IntArray, interval_of_highest
 
 OVER_SETS = "mean over data sets"
@@ -53,7 +54,7 @@ def standings(scored: ScoredSet) -> Standings:
     }
     of_ranked = [np.isfinite(inside[name][:, 0]) for name in ranked]
     common = np.any(of_ranked, axis=0) & np.all([known for known in of_ranked if known.any()], axis=0)
-    means = {name: mean_over_sets(draws[common]) for name, draws in inside.items()}
+    means = {name: mean_of_known(draws[common]) for name, draws in inside.items()}
     known = sorted((name for name in means if np.isfinite(means[name][0])), key=lambda name: -means[name][0])
     draws = {name: means[name] for name in known}
     ranked = [name for name in draws if name in ranked]
@@ -93,12 +94,10 @@ def best_first(estimates: Sequence[Estimate], **labels: Any) -> list[str]:
     return sorted(whole, key=lambda name: -whole[name])
 
 
-def mean_over_sets(draws: FloatArray) -> FloatArray:
-    """Return [1 + B] the mean of `draws` [S, 1 + B] over the data sets that have a value."""
-    known = np.isfinite(draws)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means: FloatArray = np.where(known, draws, 0.0).sum(axis=0) / known.sum(axis=0)
-    return means
+def over_members(rows: Sequence[Estimate], **labels: Any) -> dict[str, Any]:
+    """Return the fields of a figure over data sets from `rows` of each: their numbers of lines and contexts, summed."""
+    sums = {name: sum(getattr(row, name) for row in rows) for name in ("n", "unscored", "contexts")}
+    return {"dataset": OVER_SETS, "seed": rows[0].seed, **sums, **labels}
 
 
 def has_correlation(scored: ScoredSet, name: str) -> bool:

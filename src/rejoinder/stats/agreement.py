@@ -19,7 +19,7 @@ import numpy as np
 
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate
-from rejoinder.stats.correlation import FEWEST, columns
+from rejoinder.stats.correlation import FEWEST, RANKED_BY, Ranked, columns
 from rejoinder.stats.resamples import BLOCK, FloatArray, IntArray, Resamples, blocks, number_of, renumbered
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -100,7 +100,7 @@ def reliability(ratings: FloatArray, resamples: Resamples | None = None, raters:
         size = n - kk / n
         variance, noise = (spread - (items - 1) * within) / size, within
         if raters is not None:
-            count, of_raters, nn, shares = _sums_of_raters(table, raters[rows], chosen)
+            count, of_raters, nn, shares = _sums_over_raters(table, raters[rows], chosen)
             both = (between + inside - of_raters) / (n - count)  # of lines and error: within raters
             error = size * both + (n - nn / n) * within - spread - inside
             strict = within - error / (size - nn / n + 1)
@@ -114,10 +114,8 @@ def reliability(ratings: FloatArray, resamples: Resamples | None = None, raters:
     return Reliability(single, mean, np.sqrt(mean), len(table), int(k.sum()))
 
 
-def _sums_of_raters(
-    table: FloatArray, raters: IntArray, resamples: Resamples
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return [1 + B] the number of raters, and sums over them.
+def _sums_over_raters(table: FloatArray, raters: IntArray, resamples: Resamples) -> FloatArray:
+    """Return [4, 1 + B] the number of raters, and sums over them.
 
     The sums are of the squared sum of their ratings over its number n_j, of n_j^2, and of their squared shares: the
     mean over lines of 1 / k_i where they rated, else of 0.
@@ -133,10 +131,9 @@ def _sums_of_raters(
         drawn = resamples.counts[:, block].astype(np.float64)
         n, total, share = (part @ drawn for part in sums)
         squares = np.divide(total**2, n, out=np.zeros_like(n), where=n > 0)
-        results.append([(n > 0).sum(axis=0), squares.sum(axis=0), (n**2).sum(axis=0), (share**2).sum(axis=0)])
-        results[-1][-1] = results[-1][-1] / (sizes @ drawn) ** 2
-    count, of_raters, nn, shares = np.concatenate(results, axis=1)
-    return count, of_raters, nn, shares
+        shares = (share**2).sum(axis=0) / (sizes @ drawn) ** 2
+        results.append([(n > 0).sum(axis=0), squares.sum(axis=0), (n**2).sum(axis=0), shares])
+    return np.concatenate(results, axis=1)
 
 
 class TwoWay(NamedTuple):
@@ -321,16 +318,6 @@ def highest_agreement(persons: float) -> float:
 # random parts of the raters
 
 
-class RaterCorrelation(NamedTuple):
-    """Correlations between two random parts of the raters of n lines, means over draws, in [-1, 1].
-
-    Only lines with two ratings or more count. Draws without a correlation (a part was constant) are not in the means.
-    """
-
-    pearson: Estimate
-    spearman: Estimate
-
-
 class RaterParts(NamedTuple):
     """Two random parts of the raters of n lines, for D draws.
 
@@ -343,12 +330,12 @@ class RaterParts(NamedTuple):
     others: FloatArray
     reason: str = ""
 
-    def correlation(self) -> RaterCorrelation:
-        """Return the mean correlations between the two parts."""
+    def correlations(self) -> dict[Ranked, Estimate]:
+        """Return Pearson's and Spearman's correlation between the two parts, means over the draws that have one."""
         if self.reason:
-            return RaterCorrelation(*[Estimate(n=len(self.rows), reason=self.reason)] * 2)
-        draws = (columns(name, self.first, self.others) for name in ("pearson", "spearman"))
-        return RaterCorrelation(*(replace(_mean_of_draws(values), n=len(self.rows)) for values in draws))
+            return dict.fromkeys(RANKED_BY, Estimate(n=len(self.rows), reason=self.reason))
+        draws = {name: columns(name, self.first, self.others) for name in RANKED_BY}
+        return {name: replace(_mean_of_draws(values), n=len(self.rows)) for name, values in draws.items()}
 
     def at(self, rows: IntArray) -> RaterParts:
         """Return the same draws on some lines, which are positions in `rows`."""
@@ -369,28 +356,20 @@ def one_left_out(
     """Return draws of one rater of each line and the mean of the line's others.
 
     With the numbers of the `raters` [N, R] the same people come first on all lines of a draw: if all rated all lines,
-    that is one person. Else somebody is drawn for each line.
+    that is one person. Else somebody is drawn for each line. The correlation of the parts is what a person in the role
+    of a scorer reaches, against ratings without that person's.
     """
     return _parts(ratings, np.ones_like, rng, draws, raters)
 
 
-def one_against_others(ratings: FloatArray, rng: np.random.Generator, draws: int = 100) -> RaterCorrelation:
-    """Return the correlation of a random rater of each line with the mean of the line's others.
-
-    A person in the role of a scorer reaches this, against ratings without that person's. For raters without names it is
-    what leaving out one after the other gives on average.
-    """
-    return one_left_out(ratings, rng, draws).correlation()
-
-
-def random_halves(ratings: FloatArray, rng: np.random.Generator, draws: int = 100) -> RaterCorrelation:
-    """Return the correlation between the mean ratings of two random halves of each line's raters.
+def random_halves(ratings: FloatArray, rng: np.random.Generator, draws: int = 100) -> dict[Ranked, Estimate]:
+    """Return the correlations between the mean ratings of two random halves of each line's raters.
 
     It is not stepped up to the full number of raters. Of an odd number the second half has one more.
 
     Source: Liu et al. (2016), How NOT To Evaluate Your Dialogue System, table 3 ("Human").
     """
-    return _parts(ratings, lambda k: k // 2, rng, draws).correlation()
+    return _parts(ratings, lambda k: k // 2, rng, draws).correlations()
 
 
 def _parts(

@@ -31,6 +31,9 @@ from rejoinder.stats.resamples import (
 
 Statistic = Literal["pearson", "spearman", "kendall"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
+Ranked = Literal["pearson", "spearman"]
+RANKED_BY: tuple[Ranked, ...] = get_args(Ranked)
+"""The correlations that decide: only what both show is called agreement, or ahead."""
 SMALLEST_P = float(np.finfo(np.float64).tiny)
 FEWEST = 3
 ROUNDING = 1e-12
@@ -139,14 +142,11 @@ def _intraclass(values: FloatArray, clusters: IntArray) -> float:
 # over resamples
 
 
-def resampled(statistic: Statistic, x: FloatArray, y: FloatArray, resamples: Resamples) -> FloatArray:
-    """Return [1 + B] the correlation of `x` [N] and `y` [N] over each resample; NaN if undefined."""
-    values: FloatArray = all_resampled(statistic, x[None], y, resamples)[0]
-    return values
-
-
 def all_resampled(statistic: Statistic, scores: FloatArray, ratings: FloatArray, resamples: Resamples) -> FloatArray:
-    """Return [K, 1 + B] the correlation of each of `scores` [K, N] with `ratings` [N]; much faster than one by one."""
+    """Return [K, 1 + B] the correlation of each of `scores` [K, N] with `ratings` [N]; NaN if undefined.
+
+    Much faster than one by one.
+    """
     if statistic == "pearson":
         return pearsons(scores, ratings, resamples)
     values = np.full((len(scores), resamples.counts.shape[1]), nan)
@@ -390,10 +390,16 @@ def mean_over_parts(draws: FloatArray, clusters: int) -> Estimate:
     known = draws[np.isfinite(draws[:, 0])]
     if not len(known):
         return Estimate()
-    with np.errstate(invalid="ignore"):
-        means = np.nansum(known, axis=0) / np.isfinite(known).sum(axis=0)
+    means = mean_of_known(known)
     interval = percentile_interval(means, clusters)
     return replace(interval, p=two_sided(means, clusters), method=f"mean of {len(known)}; {interval.method}")
+
+
+def mean_of_known(draws: FloatArray) -> FloatArray:
+    """Return [1 + B] the mean of `draws` [S, 1 + B] over the rows that have a value."""
+    with np.errstate(invalid="ignore"):
+        means: FloatArray = np.nansum(draws, axis=0) / np.isfinite(draws).sum(axis=0)
+    return means
 
 
 def mean_correlations(

@@ -8,16 +8,15 @@ Shapes: N lines, K scorers, R means, G clusters, P swaps or flips.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
-from typing import Literal
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.estimates import NAN, Estimate
-from rejoinder.stats.correlation import ROUNDING
+from rejoinder.stats.correlation import ROUNDING, Ranked
 from rejoinder.stats.resamples import (
     FEWEST_CLUSTERS,
     BoolArray,
@@ -27,66 +26,46 @@ from rejoinder.stats.resamples import (
     cluster_counts,
     number_of,
     percentile_interval,
-    renumbered,
 )
 
-Ranked = Literal["pearson", "spearman"]
-Pair = tuple[int, int]
+Name = TypeVar("Name", bound=Hashable)
 FLIPS = 1000
 _SWAP_BLOCK = 2**21  # numbers in one working array
 _FLIP_BLOCK = 2**22
 
 
-def paired_permutations(
-    statistic: Ranked,
-    scores: FloatArray,
-    ratings: FloatArray,
-    parts: NDArray[np.integer],
-    clusters: IntArray,
-    rng: np.random.Generator,
-    permutations: int = 1000,
-) -> dict[Pair, Estimate]:
-    """Return the difference between the mean correlations of each two scorers, with its p by `swapped_differences`."""
-    numbers = renumbered(clusters)
-    swaps = drawn_swaps(number_of(numbers), permutations, rng)
-    swapped = swapped_differences(statistic, scores, ratings, parts, numbers, swaps)
-    return {pair: swap_test(differences) for pair, differences in swapped.items()}
-
-
 def drawn_swaps(clusters: int, permutations: int, rng: np.random.Generator) -> BoolArray:
     """Return [G, P] which clusters are swapped; the first of the permutations leaves the scores as they are."""
-    swaps = np.array([rng.random(permutations) < 0.5 for _ in range(clusters)], dtype=bool)
-    swaps = swaps.reshape(clusters, permutations)
+    swaps = np.array([rng.random(permutations) < 0.5 for _ in range(clusters)]).reshape(clusters, permutations)
     swaps[:, 0] = False
     return swaps
 
 
 def swapped_differences(
     statistic: Ranked,
-    scores: FloatArray,
+    scores: Mapping[Name, FloatArray],
     ratings: FloatArray,
     parts: NDArray[np.integer],
     clusters: IntArray,
     swaps: BoolArray,
-    pairs: Collection[Pair] | None = None,
-) -> dict[Pair, FloatArray]:
-    """Return [P], by columns j < k of two scorers, the difference of their mean correlations after each of the `swaps`.
+    pairs: Collection[tuple[Name, Name]],
+) -> dict[tuple[Name, Name], FloatArray]:
+    """Return [P], by pair of scorers, the difference of their mean correlations after each of the `swaps`.
 
     If two scorers were equally good, it would not matter which of them gave which score. So their scores, standardised
     in each part (ranks for Spearman), change places in whole `clusters` [N], the rows of `swaps` [G, P], and the
     difference is computed again.
 
     Correlations are means over `parts` [N], for each pair without those in which one of the two is constant; NaN if
-    there is none. All `scores` [N, K] and `ratings` [N] must be finite. The default is all pairs.
+    there is none. All `scores` ([N] by scorer) and `ratings` [N] must be finite.
 
     Source: Good (2005), Permutation, Parametric and Bootstrap Tests of Hypotheses, section 3.7 (matched pairs).
     """
-    pairs = list(combinations(range(scores.shape[1]), 2)) if pairs is None else pairs
     totals, counts = {pair: np.zeros(swaps.shape[1]) for pair in pairs}, dict.fromkeys(pairs, 0)
     for part in np.unique(parts):
         rows = parts == part
         y = _standardised(statistic, ratings[rows])
-        columns = {k: x for k, line in enumerate(scores[rows].T) if (x := _standardised(statistic, line)) is not None}
+        columns = {name: x for name, own in scores.items() if (x := _standardised(statistic, own[rows])) is not None}
         if y is None or len(columns) < 2:
             continue
         inside, places = np.unique(clusters[rows], return_inverse=True)
@@ -131,12 +110,12 @@ def step_down(differences: FloatArray) -> FloatArray:
 
 
 def _differences(
-    columns: Mapping[int, FloatArray],
+    columns: Mapping[Name, FloatArray],
     ratings: FloatArray,
     clusters: IntArray,
     swaps: BoolArray,
-    pairs: Collection[Pair],
-) -> dict[Pair, FloatArray]:
+    pairs: Collection[tuple[Name, Name]],
+) -> dict[tuple[Name, Name], FloatArray]:
     """Return, by pair, [P] the first correlation less the second after the `swaps` [G, P].
 
     All columns have mean 0 and variance 1. With s half the sum and d half the difference of two scorers, the lines of a
@@ -208,10 +187,8 @@ def cluster_means(
             each = (beyond[a] - counts[a] * apart) / n[a] + (beyond[b] + counts[b] * apart) / n[b]
         beyond = np.concatenate([beyond, each[None] * (n[a] + n[b]) / 2])
         draws = np.concatenate([draws, draws[[a, b]].mean(axis=0, keepdims=True)])
-        n, clusters_of = (
-            np.append(n, (n[a] + n[b]) * (n[[a, b]].min() > 0)),
-            np.append(clusters_of, min(clusters_of[[a, b]])),
-        )
+        n = np.append(n, (n[a] + n[b]) * (n[[a, b]].min() > 0))
+        clusters_of = np.append(clusters_of, min(clusters_of[[a, b]]))
     as_far, limit = np.ones(len(beyond)), np.abs(beyond.sum(axis=1, keepdims=True)) - 1e-9
     for block in blocks(flips, size, _FLIP_BLOCK):
         signs = rng.integers(0, 2, size=(size, block.stop - block.start)) * 2.0 - 1.0

@@ -88,11 +88,9 @@ def soft_pairwise_accuracy(
     by_scores, by_ratings = (_p_values(np.where(both, values, np.nan), signs) for values in (scores, ratings))
     apart = np.abs(by_scores - by_ratings)[np.triu_indices(len(scores), 1)]
     known = apart[np.isfinite(apart)]
-    return (
-        Estimate(value=float(1 - known.mean()), n=len(known))
-        if len(known)
-        else Estimate(reason="no two systems share an item")
-    )
+    if not len(known):
+        return Estimate(reason="no two systems share an item")
+    return Estimate(value=float(1 - known.mean()), n=len(known))
 
 
 def system_p_values(values: FloatArray, rng: np.random.Generator, permutations: int = 1000) -> FloatArray:

@@ -44,7 +44,8 @@ def _numbered(first: int, *names: str) -> dict[str, tuple[int, ...]]:
 
 PURPOSES: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("agreement", "choices", "comparison", "trial", "assignment"), ()),
-    **_numbered(1, "ceiling", "contrasts", "length", "systems", "systems drawn", "pool", "leave one out"),
+    **_numbered(1, "ceiling", "contrasts"),
+    **_numbered(4, "systems", "systems drawn"),
     **_numbered(9, "attack", "audited lines", "geometry", "reliability", "bias", "fit"),
     **_numbered(16, "re-ranking", "next lines", "quality", "tie folds"),
     **_numbered(25, "raters", "halves of raters", "models of raters", "stand-in", "raters by chance", "suspects"),
@@ -210,8 +211,7 @@ def cluster_counts(clusters: int, resamples: int, rng: np.random.Generator, out:
 def groups_drawn(means: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Return [S, 1 + B] `means` of groups over resamples in which as many groups are drawn with replacement too."""
     drawn = rng.integers(0, len(means), means[:, 1:].shape)
-    resampled: FloatArray = np.hstack([means[:, :1], np.take_along_axis(means[:, 1:], drawn, axis=0)])
-    return resampled
+    return np.hstack([means[:, :1], np.take_along_axis(means[:, 1:], drawn, axis=0)])
 
 
 # intervals and p
@@ -294,21 +294,18 @@ def two_sided(draws: FloatArray, clusters: int) -> float:
     return 2 * float(stdtr(clusters - 1, ndtri(share) * np.sqrt((clusters - 1) / clusters)))
 
 
-def mean_of_independent(figures: Sequence[Estimate], counts: Sequence[int] | None = None) -> Estimate:
-    """Return the mean of independent figures, weighted by `counts`, with its interval from their intervals alone.
+def mean_of_independent(figures: Sequence[Estimate]) -> Estimate:
+    """Return the mean of independent figures with its interval from their intervals alone.
 
-    Without figures there is no mean, and without an end of one of them no such end.
+    Without an end of one of them there is no such end.
 
     Source: Zou and Donner (2008), Construction of confidence limits about effect measures: a general approach,
     Statistics in Medicine 27, pages 1693-1702.
     """
-    if not figures:
-        return Estimate()
     values, lows, highs = np.array([(figure.value, *figure.ends) for figure in figures]).T
-    weights = np.ones(len(values)) if counts is None else np.array(counts, dtype=np.float64)
-    mean = float(np.average(values, weights=weights))
-    below, above = (np.sqrt(np.square(weights * (values - end)).sum()) / weights.sum() for end in (lows, highs))
-    return Estimate(value=mean, low=mean - float(below), high=mean + float(above))
+    mean = float(values.mean())
+    below, above = (float(np.sqrt(np.square(values - end).sum())) / len(values) for end in (lows, highs))
+    return Estimate(value=mean, low=mean - below, high=mean + above)
 
 
 def prediction_interval(values: Sequence[float]) -> Estimate:
