@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any, Literal
 
 NAN = float("nan")
@@ -215,6 +216,13 @@ def one(estimates: Iterable[Estimate], **labels: str) -> Estimate:
     if len(matching) > 1:
         raise LookupError(f"{len(matching)} estimates have the labels {labels}. Name more labels")
     return matching[0] if matching else Estimate(**labels, reason="not measured")  # type: ignore[arg-type]
+
+
+def replaced(estimates: Iterable[Estimate], others: Iterable[Estimate]) -> list[Estimate]:
+    """Return the estimates in order, with `others` in place of those that have the same labels."""
+    labels = attrgetter(*LABELS)
+    by_labels = {labels(row): row for row in others}
+    return [by_labels.get(labels(row), row) for row in estimates]
 
 
 def rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.rated_lines import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.data.read import pairs_of
 from rejoinder.errors import DataError, UsageError
-from rejoinder.estimates import NAN, Estimate, Verdict, decide, estimate_of, pick
+from rejoinder.estimates import NAN, Estimate, Verdict, decide, estimate_of, pick, replaced
 from rejoinder.example import Choice, Given, Pair
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Chart, KeyFigure, Layout, Prose, Section
@@ -157,7 +157,6 @@ def _choices(
 
 
 def _votes(pairs: Sequence[Pair]) -> Votes:
-    """Return the agreement of the single votes on each pair."""
     table = np.full((len(pairs), max((len(pair.votes) for pair in pairs), default=0)), NAN)
     for row, pair in zip(table, pairs, strict=True):
         row[: len(pair.votes)] = [_SIGNS[vote] for vote in pair.votes]
@@ -198,11 +197,8 @@ def _measured(
         agreeing = {name: given.scorer(own) for name, own in choices.items()} | {RATERS: given.persons}
         questions += [({"scorer": name, "statistic": WITH_VOTES}, values) for name, values in agreeing.items()]
     null = np.array([_null(labels["statistic"]) for labels, _ in questions])
-    values, rng = (
-        _averaged(np.stack([values for _, values in questions]), numbers),
-        sampling.generator(dataset, "choices"),
-    )
-    means = cluster_means(values, contexts, null, sampling.resamples, rng, balanced=balanced)
+    values, rng = np.stack([values for _, values in questions]), sampling.generator(dataset, "choices")
+    means = cluster_means(_averaged(values, numbers), contexts, null, sampling.resamples, rng, balanced=balanced)
     labelled = [labels for labels, _ in questions]
     labelled += [{"scorer": labelled[place]["scorer"], "statistic": BALANCED} for place, _ in balanced]
     method = (
@@ -266,18 +262,16 @@ def _questions(
 
 
 def _null(statistic: str) -> float:
-    """Return the value of a statistic by chance."""
     return 0.0 if statistic == DIFFERENCE else CHANCE
 
 
 def _decided(rows: Sequence[Estimate], asked: Sequence[str], outside: Mapping[str, str]) -> list[Estimate]:
     """Return the estimates with verdicts for the scorers that were asked for; of parts of the pairs there are none."""
-    by_key = {(row.statistic, row.group, row.scorer): row for row in rows}
-    for statistic in (ACCURACY, BALANCED, DIFFERENCE):
-        keys = [(statistic, "", name) for name in asked if (statistic, "", name) in by_key]
-        family = [by_key[key] for key in keys]
-        by_key.update(zip(keys, decide(family, null=_null(statistic), outside=outside), strict=True))
-    return list(by_key.values())
+    families = (
+        pick(rows, statistic=statistic, group="", scorer=asked) for statistic in (ACCURACY, BALANCED, DIFFERENCE)
+    )
+    decided = (decide(family, null=_null(family[0].statistic), outside=outside) for family in families if family)
+    return replaced(rows, chain(*decided))
 
 
 # sentences, tables and charts
@@ -348,32 +342,27 @@ def _section(facts: Mapping[str, Any], rows: Sequence[Estimate], about: About) -
     """Return the chart of accuracies and the tables of one data set."""
     prefix = f"{facts['title']}: " if len(about.data) > 1 else ""
     outside = {row.scorer for row in rows if row.verdict == Verdict.OUT_OF_DOMAIN}
-    able, kinds = (
-        [row for row in rows if row.scorer not in outside],
-        {name: scorer["kind"] for name, scorer in about.scorers.items()},
-    )
-    deciding = {row.scorer: row for row in _deciding(rows)}
+    able = [row for row in rows if row.scorer not in outside]
+    kinds = {name: scorer["kind"] for name, scorer in about.scorers.items()}
+    deciding, balanced, difference = _deciding(rows), {"statistic": BALANCED}, {"statistic": DIFFERENCE}
+    agrees = {row.scorer: agreement_word(row) for row in deciding}
 
     def agreement(row: Estimate) -> str:
-        return "baseline" if kinds[row.scorer] == "baseline" else agreement_word(deciding[row.scorer])
+        return "baseline" if kinds[row.scorer] == "baseline" else agrees[row.scorer]
+
+    def value(row: Estimate) -> str:
+        return number(row.value)
 
     accuracies = pivot(
         rows,
         "scorer",
         [
-            Column("length-balanced [low, high]", {"statistic": BALANCED}),
+            Column("length-balanced [low, high]", balanced),
             Column("accuracy [low, high]", _TOTAL),
             Column("n", _TOTAL, lambda row: count(row.n), spare=True),
-            *(
-                Column(
-                    f"{group} preferred",
-                    {"statistic": ACCURACY, "group": group},
-                    lambda row: number(row.value),
-                    spare=True,
-                )
-                for group in ("longer", "shorter")
-            ),
-            Column("with votes", {"statistic": WITH_VOTES}, lambda row: number(row.value)),
+            Column("longer preferred", {"statistic": ACCURACY, "group": "longer"}, value, spare=True),
+            Column("shorter preferred", {"statistic": ACCURACY, "group": "shorter"}, value, spare=True),
+            Column("with votes", {"statistic": WITH_VOTES}, value),
             Column("agreement", _TOTAL, agreement),
         ],
         title=f"{prefix}Accuracy against human choices",
@@ -390,17 +379,17 @@ def _section(facts: Mapping[str, Any], rows: Sequence[Estimate], about: About) -
         able,
         "scorer",
         [
-            Column("length-balanced [low, high]", {"statistic": BALANCED}),
-            Column("p, chance", {"statistic": BALANCED}, lambda row: p_value(row.p)),
-            Column("p by Holm", {"statistic": BALANCED}, lambda row: p_value(row.p_adjusted)),
-            Column("accuracy less that of the longer reply [low, high]", {"statistic": DIFFERENCE}),
-            Column("p, longer reply", {"statistic": DIFFERENCE}, lambda row: p_value(row.p)),
+            Column("length-balanced [low, high]", balanced),
+            Column("p, chance", balanced, lambda row: p_value(row.p)),
+            Column("p by Holm", balanced, lambda row: p_value(row.p_adjusted)),
+            Column("accuracy less that of the longer reply [low, high]", difference),
+            Column("p, longer reply", difference, lambda row: p_value(row.p)),
         ],
         title=f"{prefix}Tests against chance and against the longer reply",
         caption="p: two-sided, by sign flips of whole contexts; by Holm: for the number of scorers asked for.",
     )
-    shown = sorted((row for row in _deciding(able) if row.known), key=lambda row: -row.value)
-    balanced = all(row.statistic == BALANCED for row in shown)
+    shown = sorted((row for row in deciding if row.known and row in able), key=lambda row: -row.value)
+    by_length = all(row.statistic == BALANCED for row in shown)
     chart = intervals(
         f"accuracy-{facts['dataset']}",
         shown,
@@ -408,8 +397,8 @@ def _section(facts: Mapping[str, Any], rows: Sequence[Estimate], about: About) -
         marks={"chance": Estimate(value=CHANCE)},
         apart=[name for name in kinds if kinds[name] == "baseline" or not about.scorers[name]["asked"]],
         null=CHANCE,
-        xlabel="Length-balanced accuracy" if balanced else "Accuracy",
+        xlabel="Length-balanced accuracy" if by_length else "Accuracy",
         caption=f"Share of pairs of {facts['title']} in which the preferred reply is chosen"
-        f"{', the mean of pairs whose longer and whose shorter reply is preferred' if balanced else ''}.",
+        f"{', the mean of pairs whose longer and whose shorter reply is preferred' if by_length else ''}.",
     )
     return Section(facts["title"], [chart, accuracies, tests])

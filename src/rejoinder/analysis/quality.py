@@ -80,12 +80,8 @@ def quality(
     counts = {"replies": len(lines), "empty": int(empty.sum())}
     error = _prediction_interval(scores, mean)
     facts = {"mean": mean, "error": error, "at_least": at_least, "outside": outside, **counts}
-    facts |= {
-        "warnings": scores.warning_counts,
-        "instead": INSTEAD,
-        "domain": OUT_OF_DOMAIN,
-        "facts": facts_warning({card.name: loaded}),
-    }
+    facts |= {"warnings": scores.warning_counts, "instead": INSTEAD, "domain": OUT_OF_DOMAIN}
+    facts["facts"] = facts_warning({card.name: loaded})
     answer, warnings, (gate,) = (
         sentences("analysis", "quality", part=part, **facts) for part in ("answer", "warnings", "gate")
     )

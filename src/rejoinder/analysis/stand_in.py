@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from rejoinder.analysis.raters import MOST_VALUES, Raters
-from rejoinder.estimates import LEVEL, Estimate, Verdict, adjusted, decide, estimate_of
+from rejoinder.estimates import LEVEL, Estimate, Verdict, adjusted, decide, estimate_of, pick, replaced
 from rejoinder.stats.correlation import SMALLEST_P, mean_of_known
 from rejoinder.stats.resamples import (
     FloatArray,
@@ -47,7 +47,6 @@ EPSILON = 0.1
 MEAN_RATING = "mean rating"
 """The baseline: the mean rating of other contexts."""
 _FEWEST_LINES, _FEWEST_RATINGS, _HALF, _FOLDS = 30, 3, 0.5, 5
-_DECIDED = (Verdict.ABOVE, Verdict.INCONCLUSIVE)
 
 
 def stand_ins(
@@ -66,18 +65,15 @@ def stand_ins(
     on_scale = {name: calibrated(raters, values, sampling) for name, values in scores.items()}
     rows = [row for name in scores for row in stand_in(raters, on_scale[name], name, sampling, epsilon=epsilon)]
     over_mean = decide([row for row in rows if row.versus], outside=outside)
-    able = {row.scorer for row in over_mean if row.verdict == Verdict.ABOVE}
-    able &= {row.scorer for row in rows if row.statistic == "raters beaten" and row.verdict == Verdict.ABOVE}
-    differences, decided = iter(over_mean), list[Estimate]()
-    for row in rows:
-        if row.versus:
-            row = next(differences)
-        elif row.verdict in _DECIDED and row.scorer in outside:
-            row = replace(row, verdict=Verdict.OUT_OF_DOMAIN)
-        elif row.verdict in _DECIDED and row.statistic == "advantage" and not row.rater and row.scorer in able:
-            row = replace(row, verdict=Verdict.ABOVE)
-        decided.append(row)
-    return decided
+    above = [row.scorer for row in pick(over_mean, verdict=Verdict.ABOVE)]
+    able = [row.scorer for row in pick(rows, statistic="raters beaten", verdict=Verdict.ABOVE, scorer=above)]
+    decided = [row for row in rows if not row.versus and row.verdict != Verdict.UNDEFINED]
+    out = [replace(row, verdict=Verdict.OUT_OF_DOMAIN) for row in pick(decided, scorer=outside)]
+    able = [name for name in able if name not in outside]
+    passed = [
+        replace(row, verdict=Verdict.ABOVE) for row in pick(decided, statistic="advantage", rater="", scorer=able)
+    ]
+    return replaced(rows, [*over_mean, *out, *passed])
 
 
 def stand_in(
