@@ -48,6 +48,7 @@ from rejoinder.text.normalize import visible
 ACCURACY, BALANCED, DIFFERENCE = "accuracy", "length-balanced accuracy", "difference of accuracy"
 WITH_VOTES, HIGHEST = "agreement with single votes", "highest agreement with single votes"
 LENGTH, CHANCE = "length", 0.5
+_DECIDED_BY = (ACCURACY, BALANCED, DIFFERENCE)
 _TOTAL = {"statistic": ACCURACY, "by": ""}
 _COUNTS = {"ties": "ties", "contexts": "contexts", "votes": "single votes", "longer": "longer preferred"}
 _COUNTS |= {"shorter": "shorter preferred", "empty": "empty reply"}
@@ -104,23 +105,21 @@ def study_pairs(
         places = np.flatnonzero(datasets == dataset)
         sides = [2 * place + side for place in places.tolist() for side in (0, 1)]  # both replies of each pair
         shares = {name: domain_share(scores[name], loaded[name], sides) for name in loaded}
-        outside = {name: out_of_domain(name, loaded[name].card, share) for name, share in shares.items()}
-        outside = {name: reason for name, reason in outside.items() if reason}
+        why = {name: out_of_domain(name, loaded[name].card, share) for name, share in shares.items()}
+        outside = {name: reason for name, reason in why.items() if reason}
         inside = {name: values[places] for name, values in choices.items()}
         facts, rows, note = _measured(dataset, [pairs[place] for place in places], inside, reasons, sampling)
         data.append({**facts, "out_of_domain": outside})
         estimates += _decided(rows, asked, outside)
         notes[note] = None
+    of_scorers = {
+        name: scorer_facts(scorer.card.kind, scores[name], asked=name in asked)
+        | {"fitted_on": choice.fitted.get(name, [])}
+        for name, scorer in loaded.items()
+    }
     about = About(
         data=data,
-        scorers={
-            name: {
-                **scorer_facts(scorer.card.kind, scores[name], asked=name in asked),
-                "fitted_on": choice.fitted.get(name, []),
-            }
-            for name, scorer in loaded.items()
-        }
-        | ({FIRST: {"kind": "baseline", "asked": False}} if FIRST in choices else {}),
+        scorers=of_scorers | ({FIRST: {"kind": "baseline", "asked": False}} if FIRST in choices else {}),
         options={"resamples": resamples, "seed": seed, "scorers": asked},
         counts={"lines": len(pairs), "pairs": sum(facts["pairs"] for facts in data)},
     )
@@ -208,10 +207,9 @@ def _measured(
     about = {"dataset": dataset, "level": "pair", "method": method, "seed": sampling.seed}
     estimates = []
     for labels, mean in zip(labelled, means, strict=True):
-        scorer, reason, unscored = labels["scorer"], mean.reason, 0
-        if scorer != RATERS:
-            unscored = len(np.unique(numbers[decided & np.isnan(choices[scorer])]))
-        if unscored:
+        scorer, reason = labels["scorer"], mean.reason
+        without = decided & np.isnan(choices.get(scorer, preferred))  # raters have no choices
+        if unscored := len(np.unique(numbers[without])):
             reason = f"{pluralize(unscored, 'pair')} without two scores, most often: {reasons.get(scorer)}"
         if labels["statistic"] == BALANCED and not mean.known:
             reason = "people prefer the longer reply, or the shorter one, in none of the pairs"
@@ -242,8 +240,7 @@ def _averaged(values: FloatArray, numbers: IntArray) -> FloatArray:
         np.stack([np.bincount(numbers, row) for row in part]) for part in (np.where(known, values, 0.0), known)
     )
     with np.errstate(invalid="ignore"):
-        means: FloatArray = sums / counts
-    return means
+        return sums / counts
 
 
 def _questions(
@@ -267,10 +264,8 @@ def _null(statistic: str) -> float:
 
 def _decided(rows: Sequence[Estimate], asked: Sequence[str], outside: Mapping[str, str]) -> list[Estimate]:
     """Return the estimates with verdicts for the scorers that were asked for; of parts of the pairs there are none."""
-    families = (
-        pick(rows, statistic=statistic, group="", scorer=asked) for statistic in (ACCURACY, BALANCED, DIFFERENCE)
-    )
-    decided = (decide(family, null=_null(family[0].statistic), outside=outside) for family in families if family)
+    families = {statistic: pick(rows, statistic=statistic, group="", scorer=asked) for statistic in _DECIDED_BY}
+    decided = (decide(family, null=_null(statistic), outside=outside) for statistic, family in families.items())
     return replaced(rows, chain(*decided))
 
 
@@ -302,8 +297,8 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
     first, made = about.data[0], text("made", estimates, about)
     keys = [KeyFigure(percent(CHANCE), "", "chance", "chooses at random")]
     for lead in _ranked(estimates, about, first["dataset"])[:1]:
-        note = "significantly above chance" if lead.verdict == Verdict.ABOVE else "not significantly above chance"
-        keys.insert(0, KeyFigure.of(lead, lead.scorer, f"{lead.statistic}, {note}", share=True))
+        note = f"{lead.statistic}, {'' if lead.verdict == Verdict.ABOVE else 'not '}significantly above chance"
+        keys.insert(0, KeyFigure.of(lead, lead.scorer, note, share=True))
     person = pick(estimates, dataset=first["dataset"], scorer=RATERS, statistic=WITH_VOTES)
     keys += [KeyFigure.of(row, "one person", "agrees with the vote of another", share=True) for row in person]
     keys.append(KeyFigure(count(first["pairs"]), "", "pairs of replies", f"of {count(first['contexts'])} contexts"))

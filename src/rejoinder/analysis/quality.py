@@ -121,7 +121,6 @@ def require_least(scorer: Scorer, at_least: Any) -> None:
 
 
 def _mean(lines: Sequence[Example], scores: Scores, sampling: Sampling) -> Estimate:
-    """Return the mean of the replies that have a score."""
     known = np.flatnonzero(scores.scored)
     contexts = sorted_clusters([lines[row] for row in known.tolist()]).numbers
     clusters, missing, reason = number_of(contexts), len(lines) - len(known), ""
@@ -156,7 +155,6 @@ def _missing(scores: Scores) -> Counter[str]:
 
 
 def _score(scores: Scores, row: int) -> Estimate:
-    """Return the score of one reply with its prediction interval."""
     low, high = (NAN if end is None else float(end[row]) for end in (scores.low, scores.high))
     return Estimate(value=float(scores.values[row]), low=low, high=high)
 
