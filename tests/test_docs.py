@@ -15,6 +15,9 @@ import numpy as np
 import pytest
 
 import formats_page
+import label_table
+import llm_bot
+import rejoinder
 from conftest import PROJECT, Run
 from judges_over_views import made_material, quick_judge
 from rated_systems import write_bots
@@ -27,6 +30,8 @@ DOCUMENTS = [
     PROJECT / "README.md",
     PROJECT / "CONTRIBUTING.md",
     *sorted((PROJECT / "docs").glob("*.md")),
+    *sorted((PROJECT / "docs" / "howto").glob("*.md")),
+    *sorted((PROJECT / "docs" / "tutorials").glob("*.md")),
     *sorted((PROJECT / "website").rglob("*.md")),
 ]
 # A block with the name of a file behind its language is that file, which the commands find where they run.
@@ -126,7 +131,27 @@ def write_turns(folder: Path) -> None:
         write(lines, folder / "turns" / f"part-{number:05}.parquet")
 
 
+def write_topics(folder: Path) -> None:
+    """What docs/howto/look-at-scores.md takes for granted: replies with a topic."""
+    with (folder / "replies.jsonl").open("w", encoding="utf-8") as stream:
+        for topic, turns in {
+            "tea": ("do you like tea ?", "yes , i do ."),
+            "work": ("how was work ?", "it was fine ."),
+        }.items():
+            line = {"context": [turns[0]], "response": turns[1], "topic": topic}
+            stream.write(f"{json.dumps(line)}\n")
+
+
+def copy_bot(folder: Path) -> None:
+    """What the pages about judges and labels take for granted: the files of the tutorial."""
+    for file in llm_bot.FOLDER.glob("*.csv"):
+        copy(file, folder)
+
+
 GIVEN = {
+    "llm-bot.md": copy_bot,
+    "check-a-judge.md": copy_bot,
+    "look-at-scores.md": write_topics,
     "result-files.md": copy_results,
     "languages.md": write_german,
     "scale.md": write_turns,
@@ -140,7 +165,7 @@ GIVEN = {
 # Those that take seconds each run with --slow, as CI does.
 # Those that need more than a folder run in tests of their own.
 ELSEWHERE = ("llm-judge.md",)  # test_llm_judge.py
-LONG = ("audit.md", "fit.md", "index.md", "judge.md", "rerank.md", "scale.md", "train.md", "tutorial.md")
+LONG = ("audit.md", "fit.md", "index.md", "judge.md", "rerank.md", "scale.md", "train.md")
 
 
 @pytest.mark.parametrize(
@@ -187,6 +212,8 @@ PYTHON = [path for path in DOCUMENTS if path.name != "integrations.md"]
 @pytest.mark.parametrize("document", PYTHON, ids=lambda path: path.name)
 def test_python_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lay_out(document, tmp_path)
+    if blocks(document, "python"):
+        GIVEN.get(document.name, lambda _: None)(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     for code in blocks(document, "python"):
@@ -202,6 +229,39 @@ def test_scripts_and_links_are_there(document: Path) -> None:
             assert (document.parent / target).exists(), target
     for script in re.findall(r"^(scripts/\w+|\.ci/run)", text, re.MULTILINE):
         assert os.access(PROJECT / script, os.X_OK), script
+
+
+@pytest.mark.parametrize("page", label_table.PAGES, ids=lambda path: path.name)
+def test_pages_about_labels_end_with_the_tables_of_the_script(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert label_table.filled(text) == text  # `python tests/label_table.py` writes the tables again
+    assert all(table in text for table in label_table.tables())
+
+
+def test_the_script_writes_the_files_of_the_tutorial(tmp_path: Path) -> None:
+    made = llm_bot.bot()
+    llm_bot.write_files(tmp_path, made)
+    llm_bot.write_second_look(tmp_path, made)
+    for file in llm_bot.FOLDER.iterdir():  # `python tests/llm_bot.py` writes them again
+        assert (tmp_path / file.name).read_text(encoding="utf-8") == file.read_text(encoding="utf-8"), file.name
+
+
+def test_the_tutorial_states_the_truth() -> None:
+    made = llm_bot.bot()
+    good = np.array([made.truth[line["id"]] for line in made.lines])
+    passed = np.array([line["judge"] == "pass" for line in made.lines])
+    systems = np.array([line["system"] for line in made.lines])
+    shares = [good.mean(), *(good[systems == name].mean() for name in ("v1", "v2", "v3"))]
+    shares += [passed[good == 1].mean(), 1 - passed[good == 0].mean()]
+    page = (PROJECT / "docs" / "tutorials" / "llm-bot.md").read_text(encoding="utf-8")
+    truth = page.partition("## The truth")[2].partition("##")[0]
+    assert re.findall(r"(\d+) %", truth) == [f"{100 * share:.0f}" for share in shares]
+    files = (llm_bot.FOLDER / name for name in (llm_bot.LABELS, llm_bot.SECOND))
+    rated = list(rejoinder.read(*files, labels=True, texts=False))
+    study = rejoinder.study(made.lines, ["column:judge"], rated=rated)
+    rows = [study.one(scorer="column:judge", statistic="pass rate", system=name) for name in ("", "v1", "v2", "v3")]
+    rows += [study.one(scorer="column:judge", statistic=name, by="") for name in ("TPR", "TNR")]
+    assert all(row.low <= share <= row.high for row, share in zip(rows, shares, strict=True))
 
 
 def test_every_sample_of_formats_gives_the_result_on_the_page() -> None:

@@ -116,6 +116,23 @@ def test_labels_that_correct_nothing(
     assert reason in asked.gate.text
 
 
+def test_labels_of_fails_only_correct_nothing(sides: tuple[list[Example], list[Example]]) -> None:
+    a, b = ([line if line.extra["judge"] == 0 else bare([line])[0] for line in _all_labelled(side)] for side in sides)
+    results = rejoinder.compare(a, b, JUDGE)
+    assert results.answer[0].startswith("By column:judge, B is better: ")
+    assert "The labels do not correct the difference: no line that the judge passes is labelled." in results.answer
+    estimated = rejoinder.estimate(b, JUDGE)
+    assert "No estimate: no line that the judge passes is labelled. Label some of these too." in estimated.warnings
+
+
+def _all_labelled(side: Sequence[Example]) -> list[Example]:
+    """Return the side with a label of every reply; every third is bad."""
+    return [
+        replace(line, quality={"overall": float(place % 3 > 0)}, scales={"overall": (0.0, 1.0)})
+        for place, line in enumerate(side)
+    ]
+
+
 def test_values_of_a_column_are_corrected_where_they_have_labels(sides: tuple[list[Example], list[Example]]) -> None:
     a, b = sides
     few = [line if line.extra["topic"] == "a" else bare([line])[0] for line in b]

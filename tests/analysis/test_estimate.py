@@ -359,6 +359,16 @@ def test_the_command_gives_the_same(run: Run, files: tuple[Path, Path], results:
     assert "100 of 100 rated lines are among the lines." in shown.words
 
 
+def test_plans_on_the_command_line(run: Run, files: tuple[Path, Path]) -> None:
+    call = ("estimate", files[0], "--rated", files[1], "-s", "column:guess")
+    printed = run(*call, "--plan", 0.2, "--plan", "difference=0.5", "--json")
+    bare, rated = parted(replies(), 100)
+    expected = rejoinder.estimate(bare, "column:guess", rated=rated, plan={"rate": 0.2, "difference": 0.5})
+    assert json.loads(printed.out) == json.loads(json.dumps(expected.to_dict()))
+    for word in ("much", "kappa=0.1", "caught=0"):
+        assert run(*call, "--plan", word).code == 2
+
+
 def test_reports_and_figures(run: Run, files: tuple[Path, Path], tmp_path: Path) -> None:
     outs = [tmp_path / f"report.{suffix}" for suffix in ("html", "md", "tex", "csv", "json")]
     words = [word for out in outs for word in ("-o", out)]

@@ -188,7 +188,7 @@ def test_several_data_sets_are_answered_by_their_mean() -> None:
     one_set = study(examples, {"half": half, "noise": like(examples, 0.0)})
     assert one_set.answer[0].startswith("No scorer agrees significantly with human ratings: the best, noise,")
     assert any(
-        line.startswith("half is not ranked, because it scores only 50 % of the lines") for line in one_set.answer
+        line == "Not ranked, because scored on too few of the lines: half (50 %)." for line in one_set.answer
     )
 
 

@@ -144,7 +144,7 @@ def test_a_name_of_map_goes_to_the_file_that_has_it(run: Run, log: Path, write: 
     names = "id=request,rating=says,system=metadata.prompt_version"
     ran = run("estimate", log, "--rated", path, "-s", "column:judge.verdict", "--map", names, "--json")
     systems = {row["system"] for row in json.loads(ran.out)["results"]}
-    assert ran.code == 0 and systems == {"v1", "v2"}
+    assert ran.code == 0 and systems == {"", "v1", "v2"}
     ran = study(run, log, "--rated", path, "--map", "id=request,rating=nowhere")
     assert ran.code == 2 and "no line has 'nowhere'" in ran.err
 

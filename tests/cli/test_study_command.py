@@ -74,7 +74,11 @@ def test_every_format_has_the_answer_and_figures_are_drawn(run: Run, tmp_path: P
     headline = ran.out.splitlines()[0]
     for path in paths[:2]:
         text = unescape(path.read_text(encoding="utf-8")).replace("\\", "").replace("\u00a0", " ")
-        assert headline in text and "The best scorer against the others" in text and "Where scorers and raters differ" in text
+        assert (
+            headline in text
+            and "The best scorer against the others" in text
+            and "Where scorers and raters differ" in text
+        )
     assert "booktabs" in paths[2].read_text(encoding="utf-8") and paths[3].read_text().count("\n") > 50
     names = {path.name for path in (tmp_path / "charts").iterdir()}
     assert {"study-scorers.svg", "study-scorers.png", "study-scorers.pdf"} <= names

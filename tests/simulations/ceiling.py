@@ -43,7 +43,7 @@ def one_more_rater(draws: int, seed: int) -> list[Row]:
         person, scorer, before = np.mean(figures, axis=0)
         design = f"{k} raters, ICC(1) {icc}, 3,000 lines"
         measure = "correlation of a scorer that is one more rater over that of a person"
-        rows.append(Row("3 one person", design, measure, scorer / person, draws, NEAR_ONE, before / person))
+        rows.append(Row("one rater", design, measure, scorer / person, draws, NEAR_ONE, before / person))
     return rows
 
 
@@ -75,7 +75,7 @@ def crossed(draws: int, seed: int) -> list[Row]:
             figures.append((reached, of_raters.ceiling[0], one_way.ceiling[0]))
         reached, ceiling, before = np.mean(figures, axis=0)
         design, measure = f"{name}, {k} a line, severity sd {strict}", "share of a scorer that knows the truth"
-        rows.append(Row("6 ceiling", design, measure, reached / ceiling, draws, NEAR_ONE, reached / before))
+        rows.append(Row("noise ceiling", design, measure, reached / ceiling, draws, NEAR_ONE, reached / before))
     return rows
 
 
@@ -101,8 +101,8 @@ def shares_and_worth(draws: int, seed: int) -> list[Row]:
             hits.append((share.low <= rho <= share.high, m.low <= raters <= m.high, alone.low <= rho <= alone.high))
         of_share, of_worth, before = np.mean(hits, axis=0)
         design = f"{k} raters, ICC(1) {icc}, {lines} lines, true share {rho}"
-        rows.append(Row("10 shares", design, measure("share"), of_share, len(hits), COVERED, before))
-        rows.append(Row("3 worth raters", design, measure("worth raters"), of_worth, len(hits), COVERED))
+        rows.append(Row("share of the ceiling", design, measure("share"), of_share, len(hits), COVERED, before))
+        rows.append(Row("worth m raters", design, measure("worth raters"), of_worth, len(hits), COVERED))
     return rows
 
 
@@ -120,7 +120,7 @@ def worth_of_raters(draws: int, seed: int) -> list[Row]:
                 values.append(worth(drawn, known.mean, known.single, 1000).value)
             design = f"{k} raters, ICC(1) 0.35, 1,000 lines; the scorer is the mean of {size} more"
             share = float(np.median(values)) / size
-            rows.append(Row("3 worth raters", design, "median over the truth", share, draws, (0.93, 1.07), NAN))
+            rows.append(Row("worth m raters", design, "median over the truth", share, draws, (0.93, 1.07), NAN))
     return rows
 
 

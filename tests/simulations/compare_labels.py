@@ -43,7 +43,7 @@ def equal_versions(draws: int, seed: int) -> list[Row]:
             )
         )
     above, alone_above, held, alone_held, number_above, number_false = np.mean(figures, axis=0).tolist()
-    world_of, rule = f"two equal versions, judge lax on long replies, {LABELS} labels", "5 compare by labels"
+    world_of, rule = f"two equal versions, judge lax on long replies, {LABELS} labels", "compare by labels"
     return [
         Row(rule, world_of, "says that B is better", above, draws, ABOVE, alone_above),
         Row(rule, world_of, "coverage of the difference", held, draws, COVERED, alone_held),
@@ -74,8 +74,8 @@ def paired_versions(draws: int, seed: int) -> list[Row]:
     for kind, figures in held.items():
         coverage, width = np.mean(figures, axis=0).tolist()
         design = f"two versions that answer the same {lines} questions, {n} labels of each, of {kind}"
-        rows.append(Row("5 compare by labels", design, "coverage of the difference", coverage, draws, COVERED))
-        rows.append(Row("5 compare by labels", design, "width, labels alone are 1", width, draws, (0.0, 1.1)))
+        rows.append(Row("compare by labels", design, "coverage of the difference", coverage, draws, COVERED))
+        rows.append(Row("compare by labels", design, "width, labels alone are 1", width, draws, (0.0, 1.1)))
     return rows
 
 
@@ -110,7 +110,7 @@ def rates_near_one(draws: int, seed: int) -> list[Row]:
     rows = []
     for kind, design in names.items():
         value, before = np.mean(held[kind], axis=0).tolist()
-        rows.append(Row("4 labels in estimate", design, "coverage", value, draws, COVERED, before))
+        rows.append(Row("estimate of labels", design, "coverage", value, draws, COVERED, before))
     return rows
 
 

@@ -43,7 +43,7 @@ def named_best(draws: int, seed: int) -> list[Row]:
             plain = percentile_interval(drawn[np.argmax(drawn[:, 0])], lines)
             held += [own.low <= 0.15 <= own.high for own in (interval_of_highest(drawn, lines), plain)]
         world, (value, before) = f"{scorers} scorers of true r .15, {lines} lines", held / draws
-        rows.append(Row("8 named best", world, "interval holds the truth", value, draws, COVERAGE, before))
+        rows.append(Row("highest of several", world, "interval holds the truth", value, draws, COVERAGE, before))
     return rows
 
 
@@ -59,7 +59,7 @@ def forecasts(draws: int, seed: int) -> list[Row]:
 
     useless = [row for _ in range(draws) if (row := open_row(0.0, 100)).p > 0.05]  # others are not inconclusive
     none, before = np.mean([(most_needed(row) is None, row.value <= 0) for row in useless], axis=0)
-    rows = [Row("9 forecasts", "useless scorer, 100 lines", "no number is given", none, draws, (0.95, 1.0), before)]
+    rows = [Row("forecasts", "useless scorer, 100 lines", "no number is given", none, draws, (0.95, 1.0), before)]
     for lines, outside in ((400, ""), (100, "an interval above 0 is luck here, in one of six data sets")):
         held: list[bool] = []
         while len(held) < draws:
@@ -67,7 +67,7 @@ def forecasts(draws: int, seed: int) -> list[Row]:
                 number = most_needed(row)
                 held.append(number is None or lines <= NEEDED <= number)
         world, measure = f"true r .1, {lines} lines, interval above 0", "range holds the 783 lines needed"
-        rows.append(Row("9 forecasts", world, measure, float(np.mean(held)), draws, (0.9, 1.0), outside=outside))
+        rows.append(Row("forecasts", world, measure, float(np.mean(held)), draws, (0.9, 1.0), outside=outside))
     return rows
 
 
@@ -98,10 +98,12 @@ def families(draws: int, seed: int) -> list[Row]:
             false += young[of_best].min() < 0.05, holm[of_best].min() < 0.05
             critical.append(limit)
         world, (value, before) = f"{scorers} equal scorers, {between} with each other", false / draws
-        rows.append(Row("14 contrasts", world, "any false verdict", value, draws, FALSE_VERDICTS, before))
+        rows.append(Row("comparing scorers", world, "any false verdict", value, draws, FALSE_VERDICTS, before))
         limits = [np.median(critical), stats.norm.isf(0.025 / (len(pairs) + 5 * scorers + 10))]
         value, before = ((np.array(limits) + 0.84) / 2.8) ** 2
-        rows.append(Row("14 contrasts", world, "lines needed, of a single test's", value, draws, (1.0, before), before))
+        rows.append(
+            Row("comparing scorers", world, "lines needed, of a single test's", value, draws, (1.0, before), before)
+        )
     shown, scorers = np.zeros(2), 10
     pairs = list(product(range(scorers), range(scorers, scorers + 5)))
     for _ in range(draws):
@@ -112,7 +114,7 @@ def families(draws: int, seed: int) -> list[Row]:
         shown += (young[of_best] < 0.05).mean(), (holm[of_best] < 0.05).mean()
     value, before = shown / draws
     world, measure = "10 scorers of r .4, 5 baselines of r .1, 150 lines", "best scorer shown ahead of a baseline"
-    return [*rows, Row("14 contrasts", world, measure, value, draws, (float(before), 1.0), before)]
+    return [*rows, Row("comparing scorers", world, measure, value, draws, (float(before), 1.0), before)]
 
 
 def abstaining(draws: int, seed: int) -> list[Row]:
@@ -128,7 +130,7 @@ def abstaining(draws: int, seed: int) -> list[Row]:
         best += standings(replace(scored, scores={"whole": whole, "shy": shy})).ranked[0] == "shy", own[1] > own[0]
     value, before = best / draws
     world = "two equal scorers, one abstains on its middle 20 %"
-    return [Row("15 order", world, "the one that abstains is best", value, draws, (0.0, 0.0), before)]
+    return [Row("order of scorers", world, "the one that abstains is best", value, draws, (0.0, 0.0), before)]
 
 
 def another_set(draws: int, seed: int) -> list[Row]:
@@ -140,7 +142,9 @@ def another_set(draws: int, seed: int) -> list[Row]:
         predicted, half = prediction_interval(values.tolist()), 1.96 / np.sqrt(sets * lines)
         held += predicted.low <= another <= predicted.high, abs(another - predicted.value) < half
     value, before = held / draws
-    return [Row("16 data sets", "5 sets, sd of true r .15", "holds another set", value, draws, (0.92, 0.98), before)]
+    return [
+        Row("another data set", "5 sets, sd of true r .15", "holds another set", value, draws, (0.92, 0.98), before)
+    ]
 
 
 SIMULATIONS = (

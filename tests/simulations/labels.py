@@ -31,7 +31,7 @@ def shares_near_one(draws: int, seed: int) -> list[Row]:
         right.append(_holds(share_of_clusters(values, lines, binary=True), 0.97))
         before.append(_holds(percentile_interval(resamples.sums(values[None])[0] / 22, 22), 0.97))
     share = "share of .97, 22 lines"
-    return [Row("4 labels", share, "coverage", float(np.mean(right)), draws, SAFE, float(np.mean(before)))]
+    return [Row("labels", share, "coverage", float(np.mean(right)), draws, SAFE, float(np.mean(before)))]
 
 
 def pass_rates(draws: int, seed: int) -> list[Row]:
@@ -53,7 +53,7 @@ def pass_rates(draws: int, seed: int) -> list[Row]:
         false = what.startswith("two equal")
         right = FALSE_VERDICTS if false else RIGHT if what == "pass rate" or way == "by chance" else SAFE
         design = f"800 replies, 120 labels {way}, {what}"
-        rows.append(Row("4 labels", design, "false verdicts" if false else "coverage", value, draws, right, before))
+        rows.append(Row("labels", design, "false verdicts" if false else "coverage", value, draws, right, before))
     return rows
 
 
@@ -129,10 +129,10 @@ def designs(draws: int, seed: int) -> list[Row]:
             corrected.append(_holds(other, rate) if other.known else NAN)
         value, before = np.mean(figures, axis=0).tolist()
         design = f"pass rate {rate}, {n} labels, conversations of {size}"
-        rows.append(Row("4 labels", design, "coverage", value, len(figures), SAFE, before))
+        rows.append(Row("labels", design, "coverage", value, len(figures), SAFE, before))
         if size == 1:
             of_others = f"{design}, labels of other replies"
-            rows.append(Row("4 labels", of_others, "coverage", float(np.nanmean(corrected)), draws, SAFE))
+            rows.append(Row("labels", of_others, "coverage", float(np.nanmean(corrected)), draws, SAFE))
     return rows
 
 

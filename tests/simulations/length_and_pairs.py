@@ -17,7 +17,7 @@ from simulations.rows import COVERAGE, FALSE_VERDICTS, Row, Simulation
 
 LINES = 4  # of a context
 RESAMPLES = 400
-RULE = "18, length"
+RULE = "length bias"
 ONE = "errors of single ratings are unknown; no verdict follows from the interval alone"
 
 
@@ -83,8 +83,8 @@ def pairs_of_lines(draws: int, seed: int) -> list[Row]:
         world = f"random scores, ratings of {levels} values, 60 lines"
         mean, share = "mean of pair accuracy less its level of chance", "pair accuracy is above its level of chance"
         shares = [float((values > 0).mean()) for values in (above, before)]
-        rows.append(Row("20, pairs", world, mean, float(above.mean()), draws, (-0.1, 0.01), float(before.mean())))
-        rows.append(Row("20, pairs", world, share, shares[0], draws, (0.0, 0.5), shares[1]))
+        rows.append(Row("pair accuracy", world, mean, float(above.mean()), draws, (-0.1, 0.01), float(before.mean())))
+        rows.append(Row("pair accuracy", world, share, shares[0], draws, (0.0, 0.5), shares[1]))
     return rows
 
 
@@ -112,7 +112,7 @@ def few_contexts(draws: int, seed: int) -> list[Row]:
             before += not low <= 0.4 <= high
         world = f"{groups} contexts of 20 lines, correlation .4"
         measure = "there is an interval, and it misses the truth"
-        rows.append(Row("21, four contexts", world, measure, missed / draws, draws, (0.0, 0.08), before / draws))
+        rows.append(Row("four contexts", world, measure, missed / draws, draws, (0.0, 0.08), before / draws))
     return rows
 
 

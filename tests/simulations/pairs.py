@@ -33,9 +33,9 @@ def people_and_scorers(draws: int, seed: int) -> list[Row]:
         design = f"{k} votes, preferences Beta({spread}, {spread}), {tie:.0%} ties"
         bound = highest_agreement(person)
         measure = "agreement of a scorer that is one more person over that of two people"
-        rows.append(Row("3 pairs", design, measure, alike / person, draws, SAME, before / person))
+        rows.append(Row("preference pairs", design, measure, alike / person, draws, SAME, before / person))
         measure = "agreement of a scorer that knows what most prefer over the bound"
-        rows.append(Row("3 pairs", design, measure, oracle / bound, draws, (0.9, 1.0)))
+        rows.append(Row("preference pairs", design, measure, oracle / bound, draws, (0.9, 1.0)))
     return rows
 
 
@@ -66,10 +66,12 @@ def length_alone(draws: int, seed: int) -> list[Row]:
         )
         if not skill:
             measure = "false verdicts of a scorer that reads length alone"
-            rows.append(Row("19 length", design, measure, shown, draws, FALSE_VERDICTS, before))
+            rows.append(Row("length-balanced accuracy", design, measure, shown, draws, FALSE_VERDICTS, before))
         else:
             design += f", right in {skill:.0%} more"
-        rows.append(Row("19 length", design, "coverage: length-balanced accuracy", covered, draws, COVERED))
+        rows.append(
+            Row("length-balanced accuracy", design, "coverage: length-balanced accuracy", covered, draws, COVERED)
+        )
     return rows
 
 

@@ -18,7 +18,7 @@ from rejoinder.stats.resamples import FloatArray, Sampling
 from simulations.rows import FALSE_VERDICTS, Row, Simulation
 
 PEOPLE, EACH = 30, 3
-DISAGREE, REPLACE = "1. Raters are not left out for disagreeing", "13. Alternative annotator test"
+DISAGREE, REPLACE = "suspects", "stand-in for a rater"
 
 
 @cache

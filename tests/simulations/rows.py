@@ -17,7 +17,7 @@ class Row(NamedTuple):
     """One measured figure of a rule.
 
     Attributes:
-        rule: number and name of the rule, as in the reference page.
+        rule: name of the rule.
         design: the simulated world, in words.
         measure: what is measured.
         value: the figure.

@@ -11,7 +11,7 @@ from rejoinder.stats.resamples import FloatArray, IntArray, Resamples, groups_dr
 from simulations.rows import COVERAGE, FALSE_VERDICTS, Row, Simulation
 
 RESAMPLES = 200
-FEW, WITHIN, KEPT = "2, few systems", "12, within systems", "kept"
+FEW, WITHIN, KEPT = "band of chance", "within systems", "interval of Pearson"
 OF_CONTEXT = 0.1
 """Share of the variance of scores and of ratings that the contexts hold."""
 World = tuple[FloatArray, FloatArray, IntArray, IntArray]

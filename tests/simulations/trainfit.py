@@ -52,7 +52,7 @@ def recommendations(draws: int, seed: int) -> list[Row]:
             before += len(used) == 1 and used[0] in alone
         design = f"candidates of r {first:g} and {second:g}, {n} lines"
         measure, most = ("the worse recommended alone", 0.03) if first > second else ("one recommended alone", 0.07)
-        rows.append(Row("7 recommendation", design, measure, now / draws, draws, (0.0, most), before / draws))
+        rows.append(Row("recommendation of train", design, measure, now / draws, draws, (0.0, most), before / draws))
     return rows
 
 
@@ -76,7 +76,7 @@ def gain(draws: int, seed: int) -> list[Row]:
             better += row.verdict == "above"
             lost.append(min(true, 0.0) if is_kept(row) else 0.0)
         design = f"{n} lines, features hold {useful:.0%} of the variance"
-        rule = "kept: gain of fit"
+        rule = "gain of fit"
         rows.append(Row(rule, design, "gain less true gain", float(np.mean(gaps)), draws, (-0.02, 0.02)))
         low = "judges of the folds learn from fewer lines, so the gain is a little low" if useful else ""
         measure = "interval holds the true gain"
@@ -106,7 +106,7 @@ def small_sets(draws: int, seed: int) -> list[Row]:
             whole[rule] += (np.abs(by_part("spearman", scores[None], ratings, parts, once)) > 0.999).any()
     now, before = (whole / draws).tolist()
     design = "data sets of 100, 20 and 2 lines, useless scores"
-    return [Row("23 parts of ten lines", design, "a part of r 1 or -1", now, draws, (0.0, 0.0), before)]
+    return [Row("parts of fit", design, "a part of r 1 or -1", now, draws, (0.0, 0.0), before)]
 
 
 class Numbers:
@@ -135,7 +135,7 @@ def good_enough(draws: int, seed: int) -> list[Row]:
         design = f"2 replies to each of {contexts} contexts"
         old = before / draws if contexts < 5 else NAN
         measure = "called good enough at the bar"
-        rows.append(Row("22 quality", design, measure, now / draws, draws, FALSE_VERDICTS, old))
+        rows.append(Row("quality", design, measure, now / draws, draws, FALSE_VERDICTS, old))
     return rows
 
 

@@ -58,10 +58,10 @@ def compared(draws: int, seed: int) -> list[Row]:
         share = {name: number / draws for name, number in counts.items()}
         rows += [
             Row("compare", world, "a difference is claimed; there is none", share["none"], draws, FALSE_VERDICTS),
-            Row("9, compare", world, "a true detectable difference is found", share["least"], draws, (0.75, 0.88)),
-            Row("9, compare", world, "a forecast; no difference", share["number"], draws, (0.0, 0.02), share["open"]),
+            Row("compare", world, "a true detectable difference is found", share["least"], draws, (0.75, 0.88)),
+            Row("compare", world, "a forecast; no difference", share["number"], draws, (0.0, 0.02), share["open"]),
             Row(
-                "24, win rate",
+                "compare: wins",
                 world,
                 "mean and wins point apart, and the answer names it",
                 share["told"],
@@ -101,7 +101,7 @@ def mean_ratings(draws: int, seed: int) -> list[Row]:
             alone += mean.alone.low <= 0 <= mean.alone.high
         world = f"{rated} of {talks} conversations of {size} rated, scorer r {r:g}, likeness {likeness:g}"
         rows.append(
-            Row("25, estimate", world, "coverage; before: ratings only", both / draws, draws, COVERAGE, alone / draws)
+            Row("estimate", world, "coverage; before: ratings only", both / draws, draws, COVERAGE, alone / draws)
         )
     return rows
 

@@ -14,7 +14,7 @@ from scored_sets import scored_sets
 from simulations.rows import COVERAGE, Row, Simulation
 
 RESAMPLES = 200
-MEAN, WITHIN = "11, system mean", "12, within systems"
+MEAN, WITHIN = "system mean", "within systems"
 
 
 def unequal_systems(draws: int, seed: int) -> list[Row]:

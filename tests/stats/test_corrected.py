@@ -59,8 +59,16 @@ def test_by_numbers_that_say_as_much_the_rate_is_nearly_the_same() -> None:
 def test_a_verdict_without_a_label_leaves_the_labels_alone() -> None:
     ratings, verdicts = drawn(4, 0.8)
     verdicts[:100] = 1
+    verdicts[103:] = 1
+    mean = of(ratings, np.where(np.arange(LINES) == 102, 0.0, verdicts)).mean()
+    assert mean.powered == mean.alone
+
+
+def test_labels_of_one_verdict_that_are_unlikely_by_chance_give_no_mean() -> None:
+    ratings, verdicts = drawn(4, 0.8)
+    verdicts[:100] = 0
     mean = of(ratings, verdicts).mean()
-    assert verdicts.min() == 0 and mean.powered == mean.alone
+    assert not mean.powered.known and mean.powered.reason == "no line that the judge passes is labelled"
 
 
 def test_labels_that_are_all_good_have_an_interval_and_no_label_has_none() -> None:

@@ -42,9 +42,9 @@ def test_a_link_to_what_the_site_lacks_is_refused() -> None:
 
 
 def test_a_block_keeps_its_text_and_shows_the_name_of_its_file() -> None:
-    page = lay_out.page(PurePosixPath("docs/tutorial.md"))
-    assert '\n```csv title="old.csv"\nsystem,context,response,rating,llm_judge\nold,Where is' in page
-    assert "\n```console\n$ rejoinder compare old.csv new.csv -s column:llm_judge --fail-under -0.5\n```\n" in page
+    page = lay_out.page(PurePosixPath("docs/tutorials/llm-bot.md"))
+    assert '\n```toml title="question.toml"\ninstructions = ' in page
+    assert "\n```console\n$ rejoinder inspect v1.csv v2.csv v3.csv\n```\n" in page
 
 
 def test_a_list_begins_after_a_blank_line() -> None:
@@ -127,4 +127,4 @@ def test_what_is_not_there_is_not_in_the_navigation(tmp_path: Path) -> None:
     (tmp_path / "index.md").write_text("# Home\n")
     lines = lay_out.configuration(tmp_path).splitlines()
     assert "  - Home: index.md" in lines
-    assert not [line for line in lines if "tutorial.md" in line]
+    assert not [line for line in lines if "llm-bot.md" in line]

@@ -100,6 +100,8 @@ def by_labels(outcome: Outcome, lines: Lines, ratings: Ratings | None) -> Outcom
         if row.statistic == "difference":
             of_group = [side.at(side.kinds == row.group) if row.by else side for side in sides]
             estimates += [*_corrected(of_group, row, labels=ratings.labels), replace(row, statistic=ALONE)]
+            if not (row.by or estimates[0].known):
+                return replace(outcome, uncorrected=estimates[0].reason)
         elif row.statistic != "detectable difference":
             estimates.append(row)
     return replace(outcome, estimates=tuple(estimates), corrected=True)

@@ -78,7 +78,7 @@ def joined(
             lines=(*corrected, *then.lines[len(first.lines) :]),
             population=np.pad(first.population, (0, len(then.lines) - len(first.lines))),
             rated=first.rated + then.rated - then.matched,
-            unknown=first.unknown + then.unknown,
+            unknown=tuple(dict.fromkeys(first.unknown + then.unknown)),
         )
     rated = by_file(rated)
     refuse_again(rated)

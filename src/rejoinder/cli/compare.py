@@ -75,7 +75,7 @@ FailUnder = Annotated[
     float | None,
     typer.Option(
         help="A gate: exit with 6 if by some scorer the difference B - A may be lower, by the unfavourable end of the "
-        "interval. 0: no worse; -0.1: at most 0.1 worse.",
+        "interval. 0: no worse; -0.1: at most 0.1 worse. With labels, by the corrected difference.",
         metavar="DIFFERENCE",
     ),
 ]

@@ -257,7 +257,8 @@ def plan(
     )
     rated = any(ours.partition(".")[0] in ("rating", "ratings") for ours in found)
     used = frozenset((*raters, *(name for ours, names in found.items() if ours != "rater" or rated for name in names)))
-    return Plan(found, tuple(free), scales, tuple(read), raters, used)
+    unread = tuple(key for key, word in free.items() if not labels or word not in OF_LABELS)
+    return Plan(found, unread, scales, tuple(read), raters, used)
 
 
 _EASILY_LOST = ("context", "response", "references", "system", "ratings", "quality", "scale", "context_id")

@@ -429,8 +429,7 @@ class _Reader:
             if len(self.plans) >= _PLANS:
                 self.plans.clear()
             self.plans[key] = plan
-            meant = _WRITTEN | columns.OF_LABELS if self.labels else _WRITTEN
-            unread = dict.fromkeys(name for name in plan.unread if plain(name) not in meant)
+            unread = dict.fromkeys(name for name in plan.unread if plain(name) not in _WRITTEN)
             maybe = any(plain(name) in columns.MAY_BE_RATINGS for name in unread)
             lost = "response" in plan.sources and not {"context", "messages"} & plan.sources.keys()
             if kind is None and (plan.read or maybe or lost):

@@ -19,6 +19,7 @@ from rejoinder.stats.pass_rate import PassRate, by_scores, pass_rate
 from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray
 
 BY_VERDICTS = "labels weighted by the verdicts on all lines, adjusted counts, Student's t"
+_UNUSUAL = 0.001  # chance of labels without one of the verdicts, under which they were chosen by verdict
 _BY_SCORES = "prediction-powered mean with power tuning (PPI++), Student's t, variance over conversations (CR2)"
 
 
@@ -78,7 +79,7 @@ def corrected(
 ) -> Corrected:
     """Return what the mean rating of a system is made of.
 
-    If no label has one of the verdicts, verdicts do not count.
+    If no label has one of the verdicts, verdicts do not count; but there is no mean if that is unlikely by chance.
 
     Args:
         ratings: [N] NaN for lines that are not rated.
@@ -99,4 +100,7 @@ def corrected(
 
     alone = rate(np.ones(len(ratings), dtype=np.int64))
     judged = None if verdicts is None else rate(verdicts)
-    return Corrected(sample, alone, alone if judged and judged.reason else judged)
+    if judged and judged.reason and verdicts is not None:
+        labelled = np.isin(verdicts[listed], verdicts[rated]).mean()
+        judged = judged if labelled**sample.n < _UNUSUAL else alone
+    return Corrected(sample, alone, judged)
