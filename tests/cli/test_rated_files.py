@@ -102,6 +102,12 @@ def test_no_id_in_common_is_one_line_with_three_of_each(run: Run, log: Path, wri
         )
 
 
+def test_labels_next_to_the_log_are_sent_to_rated(run: Run, log: Path, write: Write) -> None:
+    path = write("labels.csv", "id,label", *labels())
+    ran = run("study", log, path, "-s", "column:judge.verdict")
+    assert ran.code == 3 and f"--rated {path}" in ran.err and "labels.csv:2" in ran.err
+
+
 def test_an_id_twice_without_labellers(run: Run, log: Path, write: Write) -> None:
     ran = study(run, log, "--rated", write("labels.csv", "id,label", *labels(), "r00,pass"))
     assert ran.code == 3 and "'r00'" in ran.err and "column rater" in ran.err

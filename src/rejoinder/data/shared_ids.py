@@ -115,6 +115,7 @@ def _met_again(lines: Sequence[Example]) -> Iterator[tuple[Example, Example, boo
             yield same, line, True
         elif _file(first.setdefault(key, line)) != _file(line):
             _refuse_other_reply(of_system.get((key, line.system)), line)
+            _refuse_label(first[key], line)
             yield first[key], line, False
         of_system.setdefault((key, line.system), line)
         systems.setdefault(line.system, line)
@@ -136,6 +137,13 @@ def _refuse_other_reply(first: Example | None, line: Example) -> None:
             where=line.where,
             field="id",
         )
+
+
+def _refuse_label(first: Example, line: Example) -> None:
+    """Raise if a line is a label, without texts, of an earlier line."""
+    if first.response and not (line.response or line.context):
+        problem = f"id {line.id!r} has no reply here, and is the id of a reply at {first.where}"
+        raise DataError(problem, f"If these are labels: --rated {_file(line)}", where=line.where, field="response")
 
 
 def _copied(same: Sequence[tuple[Example, Example]]) -> DataError:
