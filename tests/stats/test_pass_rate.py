@@ -76,14 +76,10 @@ def test_copies_of_lines_do_not_narrow_the_interval() -> None:
 
 
 def test_a_difference_of_versions_that_answer_the_same_questions() -> None:
-    rng = np.random.default_rng(4)
-    hard = rng.random(200) < 0.5
-    truth = np.where(hard, 0.0, 1.0)
-    apart = rate(truth, truth.astype(int), truth.astype(int)).minus(rate(truth, truth.astype(int), truth.astype(int)))
-    other = np.arange(200) + 200
-    independent = rate(truth, truth.astype(int), truth.astype(int)).minus(
-        rate(truth, truth.astype(int), truth.astype(int), other, other)
-    )
+    truth = (np.random.default_rng(4).random(200) < 0.5).astype(float)
+    measured, other = rate(truth, truth.astype(int), truth.astype(int)), np.arange(200) + 200
+    apart = measured.minus(measured)
+    independent = measured.minus(rate(truth, truth.astype(int), truth.astype(int), other, other))
     assert apart.value == independent.value == 0
     assert apart.high - apart.low <= independent.high - independent.low and independent.p == pytest.approx(1)
 
