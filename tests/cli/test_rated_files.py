@@ -107,14 +107,11 @@ def test_labels_next_to_the_log_are_sent_to_rated(run: Run, log: Path, write: Wr
     assert ran.code == 3 and f"--rated {path}" in ran.err and "labels.csv:2" in ran.err
 
 
-def test_an_id_twice_without_labellers(run: Run, log: Path, write: Write) -> None:
-    ran = study(run, log, "--rated", write("labels.csv", "id,label", *labels(), "r00,pass"))
-    assert ran.code == 3 and "'r00'" in ran.err and "column rater" in ran.err
-
-
-def test_neither_a_reply_nor_an_id(run: Run, log: Path, write: Write) -> None:
-    ran = study(run, log, "--rated", write("labels.csv", "name,label", *labels()))
-    assert ran.code == 3 and 'labels.csv:2: field "id"' in ran.err and "--map id=NAME" in ran.err
+def test_an_id_twice_without_labellers_and_neither_a_reply_nor_an_id(run: Run, log: Path, write: Write) -> None:
+    twice = study(run, log, "--rated", write("labels.csv", "id,label", *labels(), "r00,pass"))
+    assert twice.code == 3 and "'r00'" in twice.err and "column rater" in twice.err
+    neither = study(run, log, "--rated", write("labels.csv", "name,label", *labels()))
+    assert neither.code == 3 and 'labels.csv:2: field "id"' in neither.err and "--map id=NAME" in neither.err
 
 
 def test_labels_alone_need_the_log_in_a_study_of_texts(run: Run, write: Write) -> None:

@@ -122,7 +122,7 @@ def test_labels_for_half_a_width() -> None:
     assert needed is not None
     reached = rate(truth[:needed], every[:needed], every).estimate
     assert (reached.high - reached.low) / 2 == pytest.approx(0.03, rel=0.1)
-    assert labels_for(0.001, pilot) is None and labels_for(0.05, (pilot, pilot)) is not None
+    assert labels_for(0.001, pilot) is None and labels_for(0.05, pilot, pilot) is not None
 
 
 def test_what_wrong_labels_cost_a_perfect_judge() -> None:
