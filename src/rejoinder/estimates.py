@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any, Literal
 
 NAN = float("nan")
@@ -126,29 +127,17 @@ _SUMMARY = ("mean", "sd", "within 1 sd", "lowest", "highest")
 STATISTICS = frozenset(
     {
         # agreement with human ratings
-        *(
-            "pearson",
-            "spearman",
-            "kendall",
-            "pearson by chance",
-            "spearman by chance",
-            "pair accuracy",
-            "pearson within systems",
-        ),
+        *("pearson", "spearman", "kendall", "pearson by chance", "spearman by chance", "pearson within systems"),
         *("pearson within contexts", "pearson of the system mean", "pearson of the data set mean"),
-        *("pair accuracy by chance", "highest pearson", "pearson in another data set"),
-        *("difference of pearson", "difference of spearman", "share of the ceiling"),
-        *("pearson against the same others", "worth raters"),
-        *("soft pairwise accuracy", "mean score", "mean prediction interval", "mean rating"),
-        "ceiling of pearson within systems",
+        *("pair accuracy", "pair accuracy by chance", "highest pearson", "pearson in another data set"),
+        *("difference of pearson", "difference of spearman", "ceiling of pearson", "share of the ceiling"),
+        *("ceiling of pearson within systems", "pearson against the same others", "worth raters"),
+        *("soft pairwise accuracy", "rank group", "mean score", "mean prediction interval", "mean rating"),
         *("length effect", "rated bad, scored good", "rated good, scored bad", "share out of domain"),
-        # study
-        "rank group",
         # agreement of raters
-        *("ceiling of pearson", "ICC(1)", "ICC(1,k)", "ICC(2,1)", "ICC(2,k)", "ICC(3,k)"),
+        *("ICC(1)", "ICC(1,k)", "ICC(2,1)", "ICC(2,k)", "ICC(3,1)", "ICC(3,k)"),
         *("kappa", "pearson of one rater", "spearman of one rater", "pearson of halves", "spearman of halves"),
-        # ratings
-        *("alpha interval", "alpha ordinal", "alpha nominal", "ICC(3,1)", "kappa linear", "kappa quadratic"),
+        *("alpha interval", "alpha ordinal", "alpha nominal", "kappa linear", "kappa quadratic"),
         *("spread of ratings", "share of ratings", "competence", "seconds", "raters left out", "raters beaten"),
         *("distance to the others", "advantage", "advantage of the rater"),
         # labels
@@ -179,15 +168,13 @@ STATISTICS = frozenset(
         # re-ranking
         "share won",
         # audit
+        *("evaluator reliability error", "share fooled", "share scored better", "ratio of spreads", "conicity"),
         *(
-            "evaluator reliability error",
-            "share fooled",
-            "share scored better",
-            "ratio of spreads",
-            "conicity",
             "spread of vectors",
+            "length of vectors",
+            "sd of scores, share of the scale",
+            "sd of ratings, share of the scale",
         ),
-        *("length of vectors", "sd of scores, share of the scale", "sd of ratings, share of the scale"),
         *("partial correlation given the rating", "points of score for a step"),
         *("pearson with the original score", "spearman with the original score"),
         *(f"{name} score, {key}" for name in ("original", "attacked") for key in _SUMMARY),
@@ -215,6 +202,13 @@ def one(estimates: Iterable[Estimate], **labels: str) -> Estimate:
     if len(matching) > 1:
         raise LookupError(f"{len(matching)} estimates have the labels {labels}. Name more labels")
     return matching[0] if matching else Estimate(**labels, reason="not measured")  # type: ignore[arg-type]
+
+
+def replaced(estimates: Iterable[Estimate], others: Iterable[Estimate]) -> list[Estimate]:
+    """Return the estimates in order, with `others` in place of those that have the same labels."""
+    labels = attrgetter(*LABELS)
+    by_labels = {labels(row): row for row in others}
+    return [by_labels.get(labels(row), row) for row in estimates]
 
 
 def rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:

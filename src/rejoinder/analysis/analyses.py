@@ -102,21 +102,13 @@ def _correlation(
 
 def without_copies(scored: ScoredSet) -> list[Estimate]:
     """Return Pearson over the lines whose response equals no reference, if others do: those are easy to score."""
-    copies = scored.rated.copies
-    kept = {scorer: rows[~copies[rows]] for scorer, rows, *_ in each_scorer(scored)} if copies.any() else {}
-    return [
-        _correlation(
-            scored,
-            scorer,
-            rows,
-            pearson(scored.scores[scorer][rows], scored.rated.ratings[rows], names=("score", "rating")),
-            scored.draws("pearson", scorer, rows),
-            statistic="pearson",
-            p=NAN,
-            **WITHOUT_COPIES,
-        )
-        for scorer, rows in kept.items()
-    ]
+    copies, estimates = scored.rated.copies, []
+    for scorer, rows, values, ratings in each_scorer(scored) if copies.any() else ():
+        kept = ~copies[rows]
+        result = pearson(values[kept], ratings[kept], names=("score", "rating"))
+        draws = scored.draws("pearson", scorer, rows[kept])
+        estimates.append(_correlation(scored, scorer, rows[kept], result, draws, statistic="pearson", **WITHOUT_COPIES))
+    return estimates
 
 
 def by_chance(scored: ScoredSet) -> list[Estimate]:

@@ -96,8 +96,7 @@ def kind_of(scores: Scores) -> Kind:
 
 def scorer_facts(kind: Kind, scores: Scores, *, asked: bool = True) -> dict[str, Any]:
     """Return what every command states about a scorer and its scores; commands add to it."""
-    fields = {"signature": scores.signature.fields, "warnings": scores.warning_counts}
-    return {"kind": kind, "asked": asked, **fields}
+    return {"kind": kind, "asked": asked, "signature": scores.signature.fields, "warnings": scores.warning_counts}
 
 
 def most_frequent(reasons: Iterable[str]) -> str:
@@ -119,7 +118,6 @@ def _baseline_names(asked: Mapping[str, Any]) -> list[str]:
 
 
 def _with_any(scores: Mapping[str, Scores]) -> dict[str, Scores]:
-    """Return those with at least one score."""
     return {name: own for name, own in scores.items() if own.scored.any()}
 
 

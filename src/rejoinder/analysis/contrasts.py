@@ -52,7 +52,6 @@ def contrasts(scored: ScoredSet) -> list[Estimate]:
 
 
 def _turned(row: Estimate) -> Estimate:
-    """Return a difference the other way round."""
     sides = {Verdict.ABOVE: Verdict.BELOW, Verdict.BELOW: Verdict.ABOVE}
     return replace(-row, scorer=row.versus, versus=row.scorer, verdict=sides.get(row.verdict, row.verdict))
 

@@ -154,7 +154,6 @@ def _before_and_after(measured: Sequence[Estimate]) -> dict[str, Any]:
 
 
 def _of_ratings(judge: ViewsJudge, examples: Sequence[Any], scale: Scale | None) -> _Task:
-    """Return what is fitted to rated lines."""
     given = list(with_scale(examples, scale))
     lines = [line for line in given if not unlearnable(line)]
     ratings, lost = normalised_ratings(lines), Counter(filter(None, map(unlearnable, given)))
@@ -173,7 +172,6 @@ def _of_ratings(judge: ViewsJudge, examples: Sequence[Any], scale: Scale | None)
 
 
 def _of_pairs(judge: ViewsJudge, given: Sequence[Any], scale: Scale | None) -> _Task:
-    """Return what is fitted to pairs."""
     if scale is not None:
         raise UsageError(f"--scale is for ratings, and {given[0].where or 'the first line'} is a pair. Remove it")
     pairs = [pair for pair in given if pair.preferred is not None]
@@ -197,7 +195,6 @@ def _left_out(able: Adaptable, what: str, before: Mapping[str, int]) -> Mapping[
 
 
 def _require_enough(usable: int, what: str, left_out: Mapping[str, int]) -> None:
-    """Raise `DataError` if there are too few lines."""
     if usable >= FEWEST:
         return
     why = ", ".join(f"{lost:,} left out: {reason}" for reason, lost in left_out.items() if lost)

@@ -6,15 +6,16 @@ cutoff. "TPR" is the share of good replies passed, "TNR" the share of bad replie
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from math import sqrt
 from typing import Any, get_args
 
 import numpy as np
 
 from rejoinder.analysis.scored import Chosen, Judging, JudgingOptions, ScoredSet
+from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.rated import RatedSet
 from rejoinder.data.rated_lines import DEV, TEST
 from rejoinder.data.scales import Scale
@@ -25,8 +26,8 @@ from rejoinder.example import Example
 from rejoinder.report.tables import Column, Table, pivot
 from rejoinder.report.written import count, interval, number
 from rejoinder.stats.pass_rate import NO_VERDICT, weighted_shares
-from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray, Resamples, number_of, renumbered
-from rejoinder.stats.shares import auc_of_clusters, best_cutoff, share_of_clusters
+from rejoinder.stats.resamples import BoolArray, FloatArray, IntArray, Resamples, renumbered
+from rejoinder.stats.shares import auc_of_clusters, best_cutoff, binary_share
 from rejoinder.stats.splits import fold_groups
 
 COUNTS = ("true pass", "false pass", "false fail", "true fail")
@@ -69,16 +70,19 @@ def is_binary(values: FloatArray) -> bool:
 
 def good_or_bad(examples: Sequence[Example], dimension: str, good: float) -> list[Example]:
     """Return the examples with each rating as a label: 1 from `good` on, else 0."""
-    result = []
-    for example in examples:
-        ratings = [
-            replace(rating, value=float(rating.value >= good)) if rating.dimension == dimension else rating
-            for rating in example.ratings
-        ]
-        means = {name: float(value >= good) if name == dimension else value for name, value in example.quality.items()}
-        scales = {**example.scales, dimension: (0.0, 1.0)}
-        result.append(replace(example, ratings=tuple(ratings), quality=means, scales=scales))
-    return result
+
+    def label(name: str, value: float) -> float:
+        return float(value >= good) if name == dimension else value
+
+    return [
+        replace(
+            example,
+            ratings=tuple(replace(rating, value=label(rating.dimension, rating.value)) for rating in example.ratings),
+            quality={name: label(name, value) for name, value in example.quality.items()},
+            scales={**example.scales, dimension: (0.0, 1.0)},
+        )
+        for example in examples
+    ]
 
 
 def judging_of(given: JudgingOptions) -> tuple[Judging, dict[str, Any]]:
@@ -125,7 +129,6 @@ class Judged:
         verdicts: [N] 1, 0 or `NO_VERDICT`.
         every: [M] the verdicts on all lines.
         places: [N] places of the labelled lines among all lines, -1 for lines that came with the labels alone.
-        clusters: [M] the clusters of all lines, where they were given.
     """
 
     scored: ScoredSet
@@ -135,47 +138,62 @@ class Judged:
     verdicts: IntArray
     every: IntArray
     places: IntArray
-    clusters: IntArray
 
     @classmethod
-    def of(cls, scored: ScoredSet, name: str, clusters: IntArray | None = None, rows: IntArray | None = None) -> Judged:
+    def of(cls, scored: ScoredSet, name: str, rows: IntArray | None = None) -> Judged:
         """Return the verdicts of a scorer, by its cutoff if it gives numbers, on `rows` or those of the answer."""
-        rows, population = counted(scored.rated) if rows is None else rows, scored.rated.population
-        labels, scores, every = (
-            scored.rated.ratings[rows],
-            scored.scores[name][rows],
-            scored.of_all.get(name, np.empty(0)),
-        )
+        rows, among = counted(scored.rated) if rows is None else rows, scored.rated.population.rows
+        scores, every = scored.scores[name][rows], scored.of_all.get(name, np.empty(0))
         if not gives_verdicts(scored, name):
             scores, every = _cut(scored, rows, scores, every)
-        places, given = np.full(len(scored.rated), -1), np.empty(0, dtype=np.int64) if clusters is None else clusters
-        places[population.rows[population.rows >= 0]] = np.flatnonzero(population.rows >= 0)
-        return cls(scored, name, rows, labels, _numbered(scores), _numbered(every), places[rows], given)
+        places = np.full(len(scored.rated), -1)
+        places[among[among >= 0]] = np.flatnonzero(among >= 0)
+        verdicts, all_verdicts = (
+            np.where(np.isfinite(values), values, NO_VERDICT).astype(np.int64) for values in (scores, every)
+        )
+        return cls(scored, name, rows, scored.rated.ratings[rows], verdicts, all_verdicts, places[rows])
 
     @property
     def lines(self) -> tuple[Example, ...]:
         """[M] all lines."""
         return self.scored.rated.population.lines
 
-    @property
-    def passed(self) -> float:
-        """The share of all lines with a verdict that the judge passes; without a population that of labelled lines."""
-        return self.passed_of(np.ones(len(self.every), dtype=bool))
-
-    def passed_of(self, listed: BoolArray) -> float:
-        """Return the same for some of all lines [M]."""
-        verdicts = self.every[listed] if len(self.every) else self.verdicts
-        return float(verdicts[verdicts != NO_VERDICT].mean()) if (verdicts != NO_VERDICT).any() else NAN
+    @cached_property
+    def clusters(self) -> IntArray:
+        """[M] clusters of all lines."""
+        return np.asarray(sorted_clusters(self.lines).numbers)
 
     @property
     def judged(self) -> IntArray:
         """Positions of the labelled lines with a verdict."""
         return np.flatnonzero(self.verdicts != NO_VERDICT)
 
+    @property
+    def wrong(self) -> BoolArray:
+        """[N] whether a labelled line has a verdict that differs from its label."""
+        differs: BoolArray = (self.verdicts != NO_VERDICT) & (self.verdicts != self.labels)
+        return differs
 
-def _numbered(scores: FloatArray) -> IntArray:
-    """Return scores of 0 and 1 as verdicts."""
-    return np.where(np.isfinite(scores), scores, NO_VERDICT).astype(np.int64)
+    def contexts(self, places: IntArray) -> IntArray:
+        """Return the clusters of some labelled lines."""
+        return self.scored.rated.contexts[self.rows[places]]
+
+    def passed(self, listed: BoolArray | slice = slice(None)) -> float:
+        """Return the share of lines with a verdict that pass, of all lines or some [M]; if there are none, labelled."""
+        verdicts = self.every[listed] if len(self.every) else self.verdicts
+        return float(verdicts[verdicts != NO_VERDICT].mean()) if (verdicts != NO_VERDICT).any() else NAN
+
+    def row(self, statistic: str, places: IntArray, measured: Estimate | None = None, **more: Any) -> Estimate:
+        """Return an estimate about some labelled lines, without a verdict unless the judge cannot judge them."""
+        about = {"seed": None, "verdict": _verdict(self.scored, self.name), **more}
+        return self.scored.row(self.name, self.rows[places], statistic, measured or Estimate(), **about)
+
+    def share(self, statistic: str, places: IntArray, hits: BoolArray, nothing: str = "no line") -> Estimate:
+        """Return the share of hits among some labelled lines; `nothing` is the reason if there are none."""
+        share = binary_share(hits, self.contexts(places))
+        share = share if len(places) else replace(share, reason=nothing)
+        unscored = len(self.rows) - len(self.judged)
+        return self.row(statistic, places, share, method="share, 95% Wilson interval", unscored=unscored)
 
 
 def _cut(scored: ScoredSet, rows: IntArray, scores: FloatArray, every: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -190,9 +208,8 @@ def _cut(scored: ScoredSet, rows: IntArray, scores: FloatArray, every: FloatArra
     folds = fold_groups(groups, min(_FOLDS, len(np.unique(groups))), scored.sampling.generator(scored.name, "cutoff"))
     verdicts = np.empty(len(scores))
     for fold in np.unique(folds):
-        verdicts[folds == fold] = _at_least(
-            scores[folds == fold], learnt_cutoff(scored, labels[folds != fold], scores[folds != fold])
-        )
+        inside = folds == fold
+        verdicts[inside] = _at_least(scores[inside], learnt_cutoff(scored, labels[~inside], scores[~inside]))
     return verdicts, _at_least(every, learnt_cutoff(scored, labels, scores))
 
 
@@ -204,8 +221,7 @@ def learnt_cutoff(scored: ScoredSet, labels: FloatArray, scores: FloatArray) -> 
 
 
 def _at_least(scores: FloatArray, cutoff: float) -> FloatArray:
-    """Return 1 for scores from the cutoff on, 0 for those below; NaN stays."""
-    return np.where(np.isfinite(scores), (scores >= cutoff).astype(np.float64), np.nan)
+    return np.where(np.isfinite(scores), scores >= cutoff, np.nan)
 
 
 # counts and rates
@@ -243,9 +259,7 @@ def weighted(counts: FloatArray, passed: float) -> FloatArray:
     n, passes = counts.sum(axis=0), counts[0] + counts[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         of_passes, of_fails = passed * n / passes, (1 - passed) * n / (n - passes)
-        result: FloatArray = np.where(
-            np.array([[True], [True], [False], [False]]), counts * of_passes, counts * of_fails
-        )
+    result: FloatArray = counts * np.stack([of_passes, of_passes, of_fails, of_fails])
     return result
 
 
@@ -262,87 +276,81 @@ def labels(scored: ScoredSet) -> list[Estimate]:
     if not is_labelled(scored.rated):
         return []
     estimates, judges = _always_pass(scored), judges_of(scored)
+    dev = np.flatnonzero(np.array(scored.rated.splits) == DEV)
     for name in scored.scores:
-        verdicts, rows = gives_verdicts(scored, name), scored.rows(name)
+        rows = scored.rows(name)
         if not len(rows):
             continue
         if not is_binary(scored.scores[name][rows]):
             estimates += _of_numbers(scored, name, at_cutoff=name in scored.asked and name not in judges)
-        if name in judges or verdicts:
-            judge, dev = Judged.of(scored, name), np.flatnonzero(np.array(scored.rated.splits) == DEV)
-            estimates += against_labels(judge)
+        if name in judges or gives_verdicts(scored, name):
+            estimates += against_labels(Judged.of(scored, name))
             if len(dev) and TEST in scored.rated.splits:
-                of_dev = Judged.of(scored, name, rows=dev)
+                of_dev = Judged.of(scored, name, dev)
                 estimates += [replace(row, by="split", group=DEV) for row in two_shares(of_dev, of_dev.judged)]
     return estimates
 
 
 def _always_pass(scored: ScoredSet) -> list[Estimate]:
     """Return what a judge that passes everything reaches."""
-    known = scored.rated.ratings[counted(scored.rated)]
-    p = float(known.mean())
+    rows = counted(scored.rated)
+    p = float(scored.rated.ratings[rows].mean())
     values = {"accuracy": p, "F1": 2 * p / (1 + p), "balanced accuracy": 0.5, "kappa": 0.0}
-    about: dict[str, Any] = {"method": "the same verdict for every reply", "seed": None, "unscored": 0, "n": len(known)}
-    return [
-        scored.row(ALWAYS_PASS, np.arange(len(known)), name, value=value, **about) for name, value in values.items()
-    ]
+    about: dict[str, Any] = {"method": "the same verdict for every reply", "seed": None, "unscored": 0}
+    return [scored.row(ALWAYS_PASS, rows, name, value=value, **about) for name, value in values.items()]
 
 
 def _of_numbers(scored: ScoredSet, name: str, *, at_cutoff: bool) -> list[Estimate]:
     """Return the AUC, in which equal scores count half, and the shares at the best cutoff on other lines."""
-    rows, labels = np.intersect1d(counted(scored.rated), scored.rows(name)), scored.rated.ratings
-    good, scores = labels[rows] == 1, scored.scores[name][rows]
-    clusters = renumbered(scored.resamples.at(rows).clusters)
+    rows = np.intersect1d(counted(scored.rated), scored.rows(name))
+    labels, scores = scored.rated.ratings[rows], scored.scores[name][rows]
+    good, clusters = labels == 1, renumbered(scored.rated.contexts[rows])
     area = auc_of_clusters(scores[good], scores[~good], clusters[good], clusters[~good])
-    method = "share of pairs, 95% Wilson interval (Obuchowski)"
-    about = {"method": method, "contexts": number_of(clusters), "verdict": _verdict(scored, name)}
-    estimates = [scored.row(name, rows, "AUC", area, seed=None, **about)]
+    about: dict[str, Any] = {"method": "share of pairs, 95% Wilson interval (Obuchowski)", "seed": None}
+    estimates = [scored.row(name, rows, "AUC", area, verdict=_verdict(scored, name), **about)]
     if at_cutoff:
-        cutoff = learnt_cutoff(scored, labels[rows], scores)
         shares = shares_of(Judged.of(scored, name))
-        method = f"cutoff chosen on other contexts, {shares[0].method}"
-        estimates += [replace(share, **AT_CUTOFF, method=method, verdict=Verdict.UNDEFINED) for share in shares]
-        reason = "" if np.isfinite(cutoff) else "no cutoff is better than one verdict for all lines"
-        value = cutoff if np.isfinite(cutoff) else NAN
-        method = f"lowest score that passes; a bad reply passed costs {scored.judging.cost:g} good ones failed"
-        estimates.append(scored.row(name, rows, "cutoff", value=value, reason=reason, method=method, seed=None))
+        about["method"] = f"cutoff chosen on other contexts, {shares[0].method}"
+        estimates += [replace(share, **AT_CUTOFF, **about, verdict=Verdict.UNDEFINED) for share in shares]
+        about["method"] = f"lowest score that passes; a bad reply passed costs {scored.judging.cost:g} good ones failed"
+        if np.isfinite(cutoff := learnt_cutoff(scored, labels, scores)):
+            about["value"] = cutoff
+        else:
+            about["reason"] = "no cutoff is better than one verdict for all lines"
+        estimates.append(scored.row(name, rows, "cutoff", **about))
     return estimates
 
 
 def against_labels(judge: Judged) -> list[Estimate]:
     """Return the estimates of a scorer that gives verdicts of 0 and 1."""
-    scored, name, own = judge.scored, judge.name, judge.judged
+    scored, name, own, chosen = judge.scored, judge.name, judge.judged, judge.scored.judging.chosen
     rows, truth, verdicts = judge.rows[own], judge.labels[own], judge.verdicts[own].astype(np.float64)
     counts = confusion(truth, verdicts, scored.resamples.at(rows))
-    about: dict[str, Any] = {"verdict": _verdict(scored, name)}
-    count_of = {"method": "count", "seed": None, **about}
     estimates = [
-        scored.row(name, rows, statistic, value=value, **count_of)
+        judge.row(statistic, own, value=value, method="count")
         for statistic, value in zip(COUNTS, counts[:, 0].tolist(), strict=True)
     ]
     silent = judge.labels[judge.verdicts == NO_VERDICT]
-    sizes = {"": len(silent), "good": int(silent.sum()), "bad": int((1 - silent).sum())}
-    for group, size in sizes.items():
-        of_label = {"by": "label" if group else "", "group": group, "n": len(judge.labels)}
-        estimates.append(scored.row(name, rows, "no verdict", value=float(size), **{**count_of, **of_label}))
+    for group, size in {"": len(silent), "good": silent.sum(), "bad": (1 - silent).sum()}.items():
+        about: dict[str, Any] = {"by": "label" if group else "", "group": group, "n": len(judge.labels)}
+        estimates.append(judge.row("no verdict", own, value=float(size), method="count", **about))
     estimates += shares_of(judge)
-    if scored.judging.chosen == "label":  # how frequent each label is, is not known then
+    if chosen == "label":  # how frequent each label is, is not known then
         return estimates
     estimates += _among_verdicts(judge)
-    scaled = weighted(counts, judge.passed) if scored.judging.chosen == "verdict" else counts
-    for statistic, draws in rates(scaled).items():
-        if statistic == "accuracy" and scored.judging.chosen == "chance":
-            right = (truth == verdicts).astype(np.float64)
-            estimates.append(_share(judge, right, own, statistic))
+    for statistic, draws in rates(weighted(counts, judge.passed()) if chosen == "verdict" else counts).items():
+        if statistic == "accuracy" and chosen == "chance":
+            estimates.append(judge.share(statistic, own, ~judge.wrong[own]))
         elif statistic not in KINDS:
-            row = scored.estimate(draws, name, rows, statistic, statistic=statistic, **about)
+            verdict = _verdict(scored, name)
+            row = scored.estimate(draws, name, rows, statistic, statistic=statistic, verdict=verdict)
             estimates.append(row if row.known else replace(row, reason="labels and verdicts are all the same"))
     return estimates
 
 
 def shares_of(judge: Judged) -> list[Estimate]:
     """Return the share of good replies passed and of bad replies caught, each with its verdict against the bar."""
-    passed = judge.passed if judge.scored.judging.chosen == "verdict" else None
+    passed = judge.passed() if judge.scored.judging.chosen == "verdict" else None
     return [against_bar(judge, row) for row in two_shares(judge, judge.judged, passed)]
 
 
@@ -351,51 +359,36 @@ def two_shares(judge: Judged, own: IntArray, passed: float | None = None) -> lis
 
     For labels chosen by verdict they are weighted: `passed` is the share of all these lines that the judge passes.
     """
-    truth, right, estimates = judge.labels[own], judge.labels[own] == judge.verdicts[own], []
+    truth, estimates = judge.labels[own], []
     for statistic, label in KINDS.items():
-        estimates.append(_share(judge, right[truth == label].astype(np.float64), own[truth == label], statistic))
-    if passed is not None and 0 < passed < 1:
-        clusters = judge.scored.rated.contexts[judge.rows[own]]
-        shares = weighted_shares(truth, judge.verdicts[own], clusters, passed, max(len(judge.every), len(own)))
-        method = "share weighted by verdict over all lines, 95% interval of the log odds"
-        for place, row in enumerate(estimates):
-            share = shares[row.statistic]
-            ends: dict[str, Any] = {"value": share.value, "low": share.low, "high": share.high}
-            estimates[place] = replace(row, **ends, method=method, reason=row.reason or share.reason)
+        kept = own[truth == label]
+        nothing = f"no reply is labelled {'good' if label else 'bad'}"
+        estimates.append(judge.share(statistic, kept, ~judge.wrong[kept], nothing))
+    if passed is None or not 0 < passed < 1:
+        return estimates
+    lines, method = (
+        max(len(judge.every), len(own)),
+        "share weighted by verdict over all lines, 95% interval of the log odds",
+    )
+    shares = weighted_shares(truth, judge.verdicts[own], judge.contexts(own), passed, lines)
+    for place, row in enumerate(estimates):
+        share = shares[row.statistic]
+        ends: dict[str, Any] = {"value": share.value, "low": share.low, "high": share.high}
+        estimates[place] = replace(row, **ends, method=method, reason=row.reason or share.reason)
     return estimates
-
-
-def _share(judge: Judged, right: FloatArray, own: IntArray, statistic: str) -> Estimate:
-    """Return a share of labelled lines with Wilson's interval, at the number of lines that clusters are worth."""
-    scored, rows = judge.scored, judge.rows[own]
-    clusters = renumbered(scored.rated.contexts[rows])
-    share = share_of_clusters(right, clusters, number_of(clusters), binary=True)
-    nothing = {"TNR": "no reply is labelled bad", "TPR": "no reply is labelled good"}.get(statistic, "no line")
-    about = {"n": len(rows), "contexts": number_of(clusters), "reason": share.reason if len(rows) else nothing}
-    about |= {"verdict": _verdict(scored, judge.name), "unscored": len(judge.rows) - len(judge.judged), "seed": None}
-    return scored.row(judge.name, rows, statistic, share, method="share, 95% Wilson interval", **about)
 
 
 def _among_verdicts(judge: Judged) -> list[Estimate]:
     """Return how many of the replies that it passes are bad, of those that it fails good, and when it is worth it."""
-    own = judge.judged
-    verdicts, wrong = judge.verdicts[own], (judge.labels[own] != judge.verdicts[own]).astype(np.float64)
     estimates = []
     for statistic, verdict in (("bad among passed", 1), ("good among failed", 0)):
-        row = _share(judge, wrong[verdicts == verdict], own[verdicts == verdict], statistic)
+        places = np.flatnonzero(judge.verdicts == verdict)
         nothing = f"the judge {'passes' if verdict else 'fails'} no labelled line"
-        estimates.append(row if row.n else replace(row, reason=nothing))
-    caught = float(((judge.labels[own] == 0) & (verdicts == 0)).sum())
-    value = float(((judge.labels[own] == 1) & (verdicts == 0)).sum()) / caught if caught else NAN
+        estimates.append(judge.share(statistic, places, judge.wrong[places], nothing))
+    caught, lost = (int(((judge.labels == label) & (judge.verdicts == 0)).sum()) for label in (0, 1))
+    about: dict[str, Any] = {"value": lost / caught} if caught else {"reason": "it catches no bad reply"}
     method = "good replies failed for each bad reply caught: from this cost of a bad reply on it beats passing all"
-    reason = "" if caught else "it catches no bad reply"
-    about: dict[str, Any] = {
-        "method": method,
-        "reason": reason,
-        "seed": None,
-        "verdict": _verdict(judge.scored, judge.name),
-    }
-    return [*estimates, judge.scored.row(judge.name, judge.rows[own], "break-even cost", value=value, **about)]
+    return [*estimates, judge.row("break-even cost", judge.judged, method=method, **about)]
 
 
 def against_bar(judge: Judged, share: Estimate) -> Estimate:
@@ -434,36 +427,41 @@ def _verdict(scored: ScoredSet, name: str) -> Verdict:
 
 def without_chance(estimates: list[Estimate], scored: ScoredSet) -> list[Estimate]:
     """Take back the verdicts by chance on judges: better than chance is not good enough, which the bar decides."""
+    if not is_labelled(scored.rated):
+        return estimates
     names = {*judges_of(scored), *(name for name in scored.scores if gives_verdicts(scored, name))}
-    names = names if is_labelled(scored.rated) else set()
-    rows = {id(row) for row in pick(estimates, scorer=names, statistic="pearson", level=scored.level, group="")}
+    by_chance = pick(estimates, scorer=names, statistic="pearson", level=scored.level, group="")
+    changed = {id(row) for row in by_chance if row.verdict != Verdict.OUT_OF_DOMAIN}
     undecided: dict[str, Any] = {"verdict": Verdict.UNDEFINED, "p_adjusted": NAN, "needed": None}
-    kept = Verdict.OUT_OF_DOMAIN
-    return [replace(row, **undecided) if id(row) in rows and row.verdict != kept else row for row in estimates]
+    return [replace(row, **undecided) if id(row) in changed else row for row in estimates]
 
 
 def labels_table(estimates: list[Estimate]) -> Table | None:
     """Return the rates and counts of each scorer that gives verdicts, and the AUC of each other one."""
     share, whole = partial(interval, share=True), {"by": "", "group": "", "rater": ""}
+
+    def column(
+        title: str, statistic: str, write: Callable[[Estimate], str], *, spare: bool = False, **labels: str
+    ) -> Column:
+        return Column(title, {"statistic": statistic, **(labels or whole)}, write, spare)
+
     return pivot(
         estimates,
         "scorer",
         [
-            Column("bad replies caught", {"statistic": "TNR", **whole}, share),
-            Column("good replies passed", {"statistic": "TPR", **whole}, share),
-            Column("kappa [low, high]", {"statistic": "kappa", **whole}),
-            Column("AUC [low, high]", {"statistic": "AUC"}),
-            Column("balanced accuracy", {"statistic": "balanced accuracy"}, share, spare=True),
-            Column("F1", {"statistic": "F1"}, spare=True),
+            column("bad replies caught", "TNR", share),
+            column("good replies passed", "TPR", share),
+            column("kappa [low, high]", "kappa", interval),
+            column("AUC [low, high]", "AUC", interval),
+            column("balanced accuracy", "balanced accuracy", share, spare=True),
+            column("F1", "F1", interval, spare=True),
             *(
-                Column(
-                    name, {"statistic": name, **whole}, lambda size: count(int(size.value)), spare=name == "no verdict"
-                )
+                column(name, name, lambda size: count(int(size.value)), spare=name == "no verdict")
                 for name in (*COUNTS, "no verdict")
             ),
-            Column("best cutoff", {"statistic": "cutoff"}, lambda row: number(row.value, 3), spare=True),
-            Column("bad caught at the cutoff", {"statistic": "TNR", **AT_CUTOFF}, share, spare=True),
-            Column("good passed at the cutoff", {"statistic": "TPR", **AT_CUTOFF}, share, spare=True),
+            column("best cutoff", "cutoff", lambda row: number(row.value, 3), spare=True),
+            column("bad caught at the cutoff", "TNR", share, spare=True, **AT_CUTOFF),
+            column("good passed at the cutoff", "TPR", share, spare=True, **AT_CUTOFF),
         ],
         title="Scores against labels",
         caption="AUC: how often a good reply scores higher than a bad one. True and false pass: the judge passes "
@@ -473,7 +471,6 @@ def labels_table(estimates: list[Estimate]) -> Table | None:
     )
 
 
-def judge_shares(estimates: Sequence[Estimate], dataset: str, name: str) -> list[Estimate]:
-    """Return the share of bad replies caught and that of good replies passed."""
-    whole = {"dataset": dataset, "scorer": name, "by": "", "group": ""}
-    return [one(estimates, statistic=statistic, **whole) for statistic in ("TNR", "TPR")]
+def judge_shares(estimates: Sequence[Estimate], name: str) -> list[Estimate]:
+    """Return the share of bad replies caught and that of good replies passed, from the estimates of one data set."""
+    return [one(estimates, statistic=statistic, scorer=name, by="", group="") for statistic in ("TNR", "TPR")]

@@ -9,14 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.analysis.labels import (
-    COUNTS,
-    Judged,
-    judge_shares,
-    judges_of,
-    labels_table,
-    verdict_of,
-)
+from rejoinder.analysis.labels import COUNTS, Judged, judge_shares, judges_of, labels_table, verdict_of
 from rejoinder.analysis.pass_rate import UNUSUAL
 from rejoinder.analysis.sample import LOOK, SECOND
 from rejoinder.analysis.scored import RATERS, ScoredSet
@@ -43,26 +36,20 @@ _MOST_SYSTEMS = 5  # in the answer
 def lead_of(scored: ScoredSet, estimates: Sequence[Estimate]) -> str:
     """Return the judge of the headline: that with the highest mean of the two shares."""
     judges = [name for name in judges_of(scored) if name not in scored.outside] or judges_of(scored)
-
-    def mean(name: str) -> float:
-        return float(np.nan_to_num([row.value for row in judge_shares(estimates, scored.name, name)]).sum())
-
-    return max(judges, key=mean)
+    return max(judges, key=lambda name: np.nan_to_num([row.value for row in judge_shares(estimates, name)]).sum())
 
 
 def labels_answer(scored: ScoredSet, estimates: Sequence[Estimate], part: str = "answer") -> tuple[str, ...]:
     """Return the answer for the judge of the headline, or its warnings, in sentences; the first is the headline."""
     lead = lead_of(scored, estimates)
-    judge, of_set = Judged.of(scored, lead), pick(estimates, dataset=scored.name)
-    own = pick(of_set, scorer=lead)
+    judge, of_lead = Judged.of(scored, lead), pick(estimates, scorer=lead)
 
-    def measured(statistic: str, scorer: str = lead, **more: str) -> Estimate:
+    def measured(statistic: str, scorer: str = lead, **labels: str) -> Estimate:
         whole = {"by": "", "group": "", "system": "", "versus": "", "rater": ""}
-        return one(of_set, scorer=scorer, statistic=statistic, **{**whole, **more})
+        return one(estimates, scorer=scorer, statistic=statistic, **{**whole, **labels})
 
-    shares = judge_shares(estimates, scored.name, lead)
-    differences = pick(own, statistic="difference of pass rate")
-    rates = pick(own, statistic="pass rate")
+    shares = judge_shares(estimates, lead)
+    rates = [row for row in pick(of_lead, statistic="pass rate") if row.system]
     return sentences(
         "analysis",
         "labels",
@@ -76,13 +63,13 @@ def labels_answer(scored: ScoredSet, estimates: Sequence[Estimate], part: str = 
         labelled=len(judge.labels),
         lines=len(judge.lines) or len(judge.labels),
         inside=int((judge.places >= 0).sum()),
-        worst=worst(estimates, scored.name, lead),
-        unlabelled=[row.system for row in rates if row.system and not row.n],
-        systems=[row for row in rates if row.system and row.known][:_MOST_SYSTEMS],
-        difference=differences[-1] if differences else None,
-        needed=[row for row in pick(own, statistic="labels needed") if row.known or row.versus],
-        kappa_of_people=one(of_set, scorer=RATERS, statistic="kappa", by="labels"),
-        apart=int((judge.labels[judge.judged] != judge.verdicts[judge.judged]).sum()),
+        worst=worst(of_lead),
+        unlabelled=[row.system for row in rates if not row.n],
+        systems=[row for row in rates if row.known][:_MOST_SYSTEMS],
+        difference=next(reversed(pick(of_lead, statistic="difference of pass rate")), None),
+        needed=[row for row in pick(of_lead, statistic="labels needed") if row.known or row.versus],
+        kappa_of_people=one(estimates, scorer=RATERS, statistic="kappa", by="labels"),
+        apart=int(judge.wrong.sum()),
         unusual=UNUSUAL,
         second=sum(line.extra.get(LOOK) == SECOND for line in scored.rated.examples),
     )
@@ -90,7 +77,7 @@ def labels_answer(scored: ScoredSet, estimates: Sequence[Estimate], part: str = 
 
 def labels_gate(scored: ScoredSet, estimates: Sequence[Estimate]) -> Gate:
     """Return whether every judge is above the bar, and why, in a sentence."""
-    verdicts = {name: verdict_of(judge_shares(estimates, scored.name, name)) for name in judges_of(scored)}
+    verdicts = {name: verdict_of(judge_shares(estimates, name)) for name in judges_of(scored)}
     text = "; ".join(f"{name} {verdict}" for name, verdict in verdicts.items())
     passed = all(verdict == "above" for verdict in verdicts.values())
     return Gate(passed, f"gate {'passed' if passed else 'failed'}: bar {percent(scored.judging.bar)}, {text}")
@@ -98,46 +85,44 @@ def labels_gate(scored: ScoredSet, estimates: Sequence[Estimate]) -> Gate:
 
 def judged_results(results: Results, scored: ScoredSet) -> Results:
     """Return the results of a study with its judges and their labels first."""
-    judges, estimates = judges_of(scored), results.estimates
-    own, lead, cases = pick(estimates, dataset=scored.name), lead_of(scored, estimates), labels_cases(scored)
+    judges, estimates = judges_of(scored), pick(results.estimates, dataset=scored.name)
+    lead, cases = lead_of(scored, estimates), labels_cases(scored)
     blocks: list[Block | None] = [
         *(shares_table(scored, estimates, name) for name in judges),
-        *(matrix_table(scored, estimates, name) for name in judges),
-        rates_table(own),
-        differences_table(own),
-        slices_table(own),
-        Cases("Disagreements with the labels", cases) if cases else None,
+        *(matrix_table(estimates, name) for name in judges),
+        rates_table(estimates),
+        differences_table(estimates),
+        slices_table(estimates),
     ]
-    rate = one(own, scorer=lead, statistic="pass rate", system="")
-    shares = [
-        (row, _SHARES[row.statistic], f"by {lead}: {row.verdict} the bar")
-        for row in judge_shares(own, scored.name, lead)
+    disagreements = [Cases("Disagreements with the labels", cases)] if cases else []
+    keys = [
+        KeyFigure.of(row, _SHARES[row.statistic], f"by {lead}: {row.verdict} the bar", share=True)
+        for row in judge_shares(estimates, lead)
     ]
-    shares += [(rate, "pass rate", "that these labellers would give")] if rate.known else []
-    layout, counts = results.layout, results.about.counts
+    rate = one(estimates, scorer=lead, statistic="pass rate", system="")
+    keys += [KeyFigure.of(rate, "pass rate", "that these labellers would give", share=True)] if rate.known else []
+    layout, about = results.layout, results.about
     layout = replace(
         layout,
-        keys=[*(KeyFigure.of(*share, share=True) for share in shares), *layout.keys[-1:]],
+        keys=[*keys, *layout.keys[-1:]],
         chart=None,
-        sections=[Section("Judges against labels", blocks), *layout.sections],
+        sections=[Section("Judges against labels", [*blocks, *disagreements]), *layout.sections],
         first=shares_table(scored, estimates, lead)._replace(title=""),
         brief=[
-            labels_table(own) if len(judges) > 1 else None,
+            labels_table(estimates) if len(judges) > 1 else None,
             *(row for row in layout.brief if isinstance(row, Prose)),
         ],
-        every=[*blocks[:-1], *layout.every],
+        every=[*blocks, *layout.every],
         lines=second_look(scored),
     )
-    gate = labels_gate(scored, estimates) if results.about.options["bar"] is not None else None
-    warnings = (*labels_answer(scored, estimates, "warnings"), *results.warnings)
     return replace(
         results,
         answer=labels_answer(scored, estimates),
-        warnings=warnings,
+        warnings=(*labels_answer(scored, estimates, "warnings"), *results.warnings),
         cases=cases,
         layout=layout,
-        gate=gate,
-        about=replace(results.about, counts={**counts, "positive": "pass"}),
+        gate=labels_gate(scored, estimates) if about.options["bar"] is not None else None,
+        about=replace(about, counts={**about.counts, "positive": "pass"}),
     )
 
 
@@ -147,15 +132,11 @@ def judged_results(results: Results, scored: ScoredSet) -> Results:
 def shares_table(scored: ScoredSet, estimates: Sequence[Estimate], name: str) -> Table:
     """Return the two shares of a judge with counts, a second person and the bar."""
     rows = []
-    for share in judge_shares(estimates, scored.name, name):
-        counted = one(
-            estimates,
-            dataset=scored.name,
-            scorer=name,
-            statistic="true fail" if share.statistic == "TNR" else "true pass",
-        )
+    for share in judge_shares(estimates, name):
+        statistic = "true fail" if share.statistic == "TNR" else "true pass"
+        counted = one(estimates, scorer=name, statistic=statistic)
         right = f"{round(counted.value)}/{share.n}" if counted.known else DASH
-        people = _second_person(pick(estimates, dataset=scored.name, scorer=RATERS, statistic=share.statistic))
+        people = _second_person(pick(estimates, scorer=RATERS, statistic=share.statistic))
         verdict = DASH if share.verdict == "undefined" else share.verdict.value
         rows.append([_SHARES[share.statistic], right, interval(share, share=True), people, verdict])
     header = ["", "count", "share [low, high]", "a second person", f"bar {percent(scored.judging.bar)}"]
@@ -171,11 +152,11 @@ def _second_person(rows: Sequence[Estimate]) -> str:
     return next((percent(row.value) for row in rows if not row.rater and row.known), DASH)
 
 
-def matrix_table(scored: ScoredSet, estimates: Sequence[Estimate], name: str) -> Table:
+def matrix_table(estimates: Sequence[Estimate], name: str) -> Table:
     """Return the counts of good and bad replies by verdict."""
 
     def size(statistic: str, group: str = "") -> str:
-        row = one(estimates, dataset=scored.name, scorer=name, statistic=statistic, group=group)
+        row = one(estimates, scorer=name, statistic=statistic, group=group)
         return count(round(row.value)) if row.known else DASH
 
     rows = [
@@ -187,16 +168,16 @@ def matrix_table(scored: ScoredSet, estimates: Sequence[Estimate], name: str) ->
 
 def rates_table(estimates: Sequence[Estimate]) -> Table | None:
     """Return the pass rates, overall and by system."""
-    share, none = partial(interval, share=True), {"versus": ""}
-    rows = [row for row in pick(estimates, versus="") if row.statistic.startswith("pass rate")]
+    share = partial(interval, share=True)
+    rows = [row for row in estimates if row.statistic.startswith("pass rate")]
     return pivot(
         rows,
         lambda row: f"{row.scorer}, {row.system or 'all lines'}",
         [
-            Column("pass rate [low, high]", {"statistic": "pass rate", **none}, share),
-            Column("labels", {"statistic": "pass rate", **none}, lambda row: count(row.n)),
-            Column("labels alone", {"statistic": "pass rate, labels only", **none}, share),
-            Column("judge alone", {"statistic": "pass rate, judge only", **none}, share),
+            Column("pass rate [low, high]", {"statistic": "pass rate"}, share),
+            Column("labels", {"statistic": "pass rate"}, lambda row: count(row.n)),
+            Column("labels alone", {"statistic": "pass rate, labels only"}, share),
+            Column("judge alone", {"statistic": "pass rate, judge only"}, share),
         ],
         title="Pass rate that these labellers would give",
         caption="Labels weighted by the verdicts on all lines. Judge alone: the share that it passes.",
@@ -234,23 +215,21 @@ def labels_cases(scored: ScoredSet) -> tuple[Case, ...]:
     for name in judges_of(scored):
         judge = Judged.of(scored, name)
         for verdict in WRONGLY:
-            wrong = (judge.verdicts == verdict) & (judge.labels != verdict)
-            cases += [_case(scored, name, judge.rows[place], verdict) for place in np.flatnonzero(wrong).tolist()]
+            wrong = judge.rows[judge.wrong & (judge.verdicts == verdict)]
+            cases += [_case(scored, name, scored.rated.examples[row], verdict) for row in wrong.tolist()]
     return tuple(cases)
 
 
-def _case(scored: ScoredSet, name: str, row: int, verdict: int) -> Case:
+def _case(scored: ScoredSet, name: str, example: Example, verdict: int) -> Case:
     """Return a disagreement: question, reply, labels, and the judge's reason."""
-    example = scored.rated.examples[row]
-    labels = [
-        f"{label.rater or 'label'} {_WORDS[int(label.value)]}" for label in example.counted(scored.rated.dimension)
-    ]
-    labels = labels or [_WORDS[1 - verdict]]
+    given = example.counted(scored.rated.dimension)
+    labels = [f"{label.rater or 'label'} {_WORDS[int(label.value)]}" for label in given] or [_WORDS[1 - verdict]]
     reason = reason_of(example, name)
     replies = [("Response", example.response), *([("Reason of the judge", reason)] if reason else [])]
     values = {key: getattr(example, key) for key in ("id", "system", "context", "response")}
     values |= {"dataset": scored.name, "scorer": name, "verdict": verdict, "labels": labels, "reason": reason}
-    facts = ". ".join([", ".join(labels), *filter(None, [", ".join(filter(None, [example.id, example.system]))])])
+    about = ", ".join(filter(None, [example.id, example.system]))
+    facts = ". ".join(filter(None, [", ".join(labels), about]))
     return Case(WRONGLY[verdict], facts, example.context, replies, group=f"{name}: {WRONGLY[verdict]}", values=values)
 
 
@@ -267,8 +246,7 @@ def second_look(scored: ScoredSet) -> list[dict[str, Any]]:
     differ = np.zeros(len(scored.rated), dtype=bool)
     for name in judges_of(scored):
         judge = Judged.of(scored, name)
-        own = judge.judged
-        differ[judge.rows[own]] |= judge.labels[own] != judge.verdicts[own]
+        differ[judge.rows[judge.wrong]] = True
     rng = scored.sampling.generator(scored.name, "second look")
     others = rng.permutation(np.flatnonzero(~differ))[: int(differ.sum())]
     rows = np.concatenate([np.flatnonzero(differ), others]).tolist()

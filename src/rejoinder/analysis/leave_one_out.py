@@ -88,7 +88,7 @@ def left_out(members: Sequence[ScoredSet], same_set: FloatArray) -> list[Estimat
         if reason := next(filter(None, reasons), ""):
             measured += [member.row(SAME_SET, lines, reason=reason, **_labels(name)) for name in _MEASURED[:-1]]
             continue
-        draws = dict[str, FloatArray]()
+        draws: dict[str, FloatArray] = {}
         for name in RANKED_BY:
             unseen, seen = all_resampled(name, both, ratings, resamples)
             draws |= {name: seen, f"difference of {name}": seen - unseen}
@@ -106,12 +106,11 @@ def left_out(members: Sequence[ScoredSet], same_set: FloatArray) -> list[Estimat
 
 def _mean(statistic: str, rows: Sequence[FloatArray], measured: Sequence[Estimate]) -> Estimate:
     """Return the mean over data sets of `rows`, draws of each; the data sets are resampled independently."""
-    members = [estimate for estimate in pick(measured, **_labels(statistic)) if estimate.known]
+    labels: dict[str, Any] = {"scorer": SAME_SET, **_labels(statistic)}
+    members = [estimate for estimate in pick(measured, **labels) if estimate.known]
     if not rows:
-        return Estimate(
-            dataset=OVER_SETS, scorer=SAME_SET, **_labels(statistic), reason="no data set has a correlation"
-        )
-    about = over_members(members, scorer=SAME_SET, unscored=0, level=members[0].level, **_labels(statistic))
+        return Estimate(dataset=OVER_SETS, **labels, reason="no data set has a correlation")
+    about = over_members(members, unscored=0, level=members[0].level, **labels)
     interval = _interval(statistic, np.mean(rows, axis=0), about["contexts"])
     return estimate_of(interval, **about, method=f"{statistic}, mean over {len(rows)} data sets; {interval.method}")
 

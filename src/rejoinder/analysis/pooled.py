@@ -71,9 +71,7 @@ def over_sets(
     ranks = [of_ranks.get(mean.scorer, Estimate(scorer=mean.scorer)) for mean in means]
     agreement, ranks = agreed(beyond_chance(means, chance, pool), beyond_chance(ranks, rank_chance, pool))
     names = [mean.scorer for mean in means if mean.known and mean.scorer in pool.compared and mean.scorer not in fitted]
-    others = [(name, SAME_OTHERS) for name in names]
     ranked = [name for name in names if name in place.draws]
-    others += [(RATERS, statistic) for statistic in OF_RATERS]
     met = len(pick(_inside(pool, estimates), scorer=RATERS, statistic=ONE_RATER))
     inside = [mean for name in names for mean in _of_sets(pool, estimates, name, SYSTEMS)]
     return [
@@ -81,11 +79,8 @@ def over_sets(
         *beyond_chance(inside, {mean.scorer: mean for mean in inside}, pool),
         *chance.values(),
         *pick(ranks, scorer=names),
-        *(
-            mean
-            for scorer, statistic in others
-            for mean in _of_sets(pool, estimates, scorer, statistic, met if statistic == SAME_OTHERS else 1)
-        ),
+        *(mean for name in names for mean in _of_sets(pool, estimates, name, SAME_OTHERS, met)),
+        *(mean for statistic in OF_RATERS for mean in _of_sets(pool, estimates, RATERS, statistic)),
         *(share for name in names for share in share_over_sets(pool, name)),
         *(row for name in names for row in _another_set(pool, estimates, name)),
         *(on_same_lines(pool, {name: pool.scores[name] for name in ranked} | dict(also or {})) if ranked else []),

@@ -25,7 +25,7 @@ from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.rated_lines import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.data.read import pairs_of
 from rejoinder.errors import DataError, UsageError
-from rejoinder.estimates import NAN, Estimate, Verdict, decide, estimate_of, pick
+from rejoinder.estimates import NAN, Estimate, Verdict, decide, estimate_of, pick, replaced
 from rejoinder.example import Choice, Given, Pair
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Chart, KeyFigure, Layout, Prose, Section
@@ -48,6 +48,7 @@ from rejoinder.text.normalize import visible
 ACCURACY, BALANCED, DIFFERENCE = "accuracy", "length-balanced accuracy", "difference of accuracy"
 WITH_VOTES, HIGHEST = "agreement with single votes", "highest agreement with single votes"
 LENGTH, CHANCE = "length", 0.5
+_DECIDED_BY = (ACCURACY, BALANCED, DIFFERENCE)
 _TOTAL = {"statistic": ACCURACY, "by": ""}
 _COUNTS = {"ties": "ties", "contexts": "contexts", "votes": "single votes", "longer": "longer preferred"}
 _COUNTS |= {"shorter": "shorter preferred", "empty": "empty reply"}
@@ -104,23 +105,21 @@ def study_pairs(
         places = np.flatnonzero(datasets == dataset)
         sides = [2 * place + side for place in places.tolist() for side in (0, 1)]  # both replies of each pair
         shares = {name: domain_share(scores[name], loaded[name], sides) for name in loaded}
-        outside = {name: out_of_domain(name, loaded[name].card, share) for name, share in shares.items()}
-        outside = {name: reason for name, reason in outside.items() if reason}
+        why = {name: out_of_domain(name, loaded[name].card, share) for name, share in shares.items()}
+        outside = {name: reason for name, reason in why.items() if reason}
         inside = {name: values[places] for name, values in choices.items()}
         facts, rows, note = _measured(dataset, [pairs[place] for place in places], inside, reasons, sampling)
         data.append({**facts, "out_of_domain": outside})
         estimates += _decided(rows, asked, outside)
         notes[note] = None
+    of_scorers = {
+        name: scorer_facts(scorer.card.kind, scores[name], asked=name in asked)
+        | {"fitted_on": choice.fitted.get(name, [])}
+        for name, scorer in loaded.items()
+    }
     about = About(
         data=data,
-        scorers={
-            name: {
-                **scorer_facts(scorer.card.kind, scores[name], asked=name in asked),
-                "fitted_on": choice.fitted.get(name, []),
-            }
-            for name, scorer in loaded.items()
-        }
-        | ({FIRST: {"kind": "baseline", "asked": False}} if FIRST in choices else {}),
+        scorers=of_scorers | ({FIRST: {"kind": "baseline", "asked": False}} if FIRST in choices else {}),
         options={"resamples": resamples, "seed": seed, "scorers": asked},
         counts={"lines": len(pairs), "pairs": sum(facts["pairs"] for facts in data)},
     )
@@ -157,7 +156,6 @@ def _choices(
 
 
 def _votes(pairs: Sequence[Pair]) -> Votes:
-    """Return the agreement of the single votes on each pair."""
     table = np.full((len(pairs), max((len(pair.votes) for pair in pairs), default=0)), NAN)
     for row, pair in zip(table, pairs, strict=True):
         row[: len(pair.votes)] = [_SIGNS[vote] for vote in pair.votes]
@@ -198,11 +196,8 @@ def _measured(
         agreeing = {name: given.scorer(own) for name, own in choices.items()} | {RATERS: given.persons}
         questions += [({"scorer": name, "statistic": WITH_VOTES}, values) for name, values in agreeing.items()]
     null = np.array([_null(labels["statistic"]) for labels, _ in questions])
-    values, rng = (
-        _averaged(np.stack([values for _, values in questions]), numbers),
-        sampling.generator(dataset, "choices"),
-    )
-    means = cluster_means(values, contexts, null, sampling.resamples, rng, balanced=balanced)
+    values, rng = np.stack([values for _, values in questions]), sampling.generator(dataset, "choices")
+    means = cluster_means(_averaged(values, numbers), contexts, null, sampling.resamples, rng, balanced=balanced)
     labelled = [labels for labels, _ in questions]
     labelled += [{"scorer": labelled[place]["scorer"], "statistic": BALANCED} for place, _ in balanced]
     method = (
@@ -212,10 +207,9 @@ def _measured(
     about = {"dataset": dataset, "level": "pair", "method": method, "seed": sampling.seed}
     estimates = []
     for labels, mean in zip(labelled, means, strict=True):
-        scorer, reason, unscored = labels["scorer"], mean.reason, 0
-        if scorer != RATERS:
-            unscored = len(np.unique(numbers[decided & np.isnan(choices[scorer])]))
-        if unscored:
+        scorer, reason = labels["scorer"], mean.reason
+        without = decided & np.isnan(choices.get(scorer, preferred))  # raters have no choices
+        if unscored := len(np.unique(numbers[without])):
             reason = f"{pluralize(unscored, 'pair')} without two scores, most often: {reasons.get(scorer)}"
         if labels["statistic"] == BALANCED and not mean.known:
             reason = "people prefer the longer reply, or the shorter one, in none of the pairs"
@@ -246,8 +240,7 @@ def _averaged(values: FloatArray, numbers: IntArray) -> FloatArray:
         np.stack([np.bincount(numbers, row) for row in part]) for part in (np.where(known, values, 0.0), known)
     )
     with np.errstate(invalid="ignore"):
-        means: FloatArray = sums / counts
-    return means
+        return sums / counts
 
 
 def _questions(
@@ -266,18 +259,14 @@ def _questions(
 
 
 def _null(statistic: str) -> float:
-    """Return the value of a statistic by chance."""
     return 0.0 if statistic == DIFFERENCE else CHANCE
 
 
 def _decided(rows: Sequence[Estimate], asked: Sequence[str], outside: Mapping[str, str]) -> list[Estimate]:
     """Return the estimates with verdicts for the scorers that were asked for; of parts of the pairs there are none."""
-    by_key = {(row.statistic, row.group, row.scorer): row for row in rows}
-    for statistic in (ACCURACY, BALANCED, DIFFERENCE):
-        keys = [(statistic, "", name) for name in asked if (statistic, "", name) in by_key]
-        family = [by_key[key] for key in keys]
-        by_key.update(zip(keys, decide(family, null=_null(statistic), outside=outside), strict=True))
-    return list(by_key.values())
+    families = {statistic: pick(rows, statistic=statistic, group="", scorer=asked) for statistic in _DECIDED_BY}
+    decided = (decide(family, null=_null(statistic), outside=outside) for statistic, family in families.items())
+    return replaced(rows, chain(*decided))
 
 
 # sentences, tables and charts
@@ -308,8 +297,8 @@ def layout(estimates: Sequence[Estimate], about: About) -> Layout:
     first, made = about.data[0], text("made", estimates, about)
     keys = [KeyFigure(percent(CHANCE), "", "chance", "chooses at random")]
     for lead in _ranked(estimates, about, first["dataset"])[:1]:
-        note = "significantly above chance" if lead.verdict == Verdict.ABOVE else "not significantly above chance"
-        keys.insert(0, KeyFigure.of(lead, lead.scorer, f"{lead.statistic}, {note}", share=True))
+        note = f"{lead.statistic}, {'' if lead.verdict == Verdict.ABOVE else 'not '}significantly above chance"
+        keys.insert(0, KeyFigure.of(lead, lead.scorer, note, share=True))
     person = pick(estimates, dataset=first["dataset"], scorer=RATERS, statistic=WITH_VOTES)
     keys += [KeyFigure.of(row, "one person", "agrees with the vote of another", share=True) for row in person]
     keys.append(KeyFigure(count(first["pairs"]), "", "pairs of replies", f"of {count(first['contexts'])} contexts"))
@@ -348,32 +337,27 @@ def _section(facts: Mapping[str, Any], rows: Sequence[Estimate], about: About) -
     """Return the chart of accuracies and the tables of one data set."""
     prefix = f"{facts['title']}: " if len(about.data) > 1 else ""
     outside = {row.scorer for row in rows if row.verdict == Verdict.OUT_OF_DOMAIN}
-    able, kinds = (
-        [row for row in rows if row.scorer not in outside],
-        {name: scorer["kind"] for name, scorer in about.scorers.items()},
-    )
-    deciding = {row.scorer: row for row in _deciding(rows)}
+    able = [row for row in rows if row.scorer not in outside]
+    kinds = {name: scorer["kind"] for name, scorer in about.scorers.items()}
+    deciding, balanced, difference = _deciding(rows), {"statistic": BALANCED}, {"statistic": DIFFERENCE}
+    agrees = {row.scorer: agreement_word(row) for row in deciding}
 
     def agreement(row: Estimate) -> str:
-        return "baseline" if kinds[row.scorer] == "baseline" else agreement_word(deciding[row.scorer])
+        return "baseline" if kinds[row.scorer] == "baseline" else agrees[row.scorer]
+
+    def value(row: Estimate) -> str:
+        return number(row.value)
 
     accuracies = pivot(
         rows,
         "scorer",
         [
-            Column("length-balanced [low, high]", {"statistic": BALANCED}),
+            Column("length-balanced [low, high]", balanced),
             Column("accuracy [low, high]", _TOTAL),
             Column("n", _TOTAL, lambda row: count(row.n), spare=True),
-            *(
-                Column(
-                    f"{group} preferred",
-                    {"statistic": ACCURACY, "group": group},
-                    lambda row: number(row.value),
-                    spare=True,
-                )
-                for group in ("longer", "shorter")
-            ),
-            Column("with votes", {"statistic": WITH_VOTES}, lambda row: number(row.value)),
+            Column("longer preferred", {"statistic": ACCURACY, "group": "longer"}, value, spare=True),
+            Column("shorter preferred", {"statistic": ACCURACY, "group": "shorter"}, value, spare=True),
+            Column("with votes", {"statistic": WITH_VOTES}, value),
             Column("agreement", _TOTAL, agreement),
         ],
         title=f"{prefix}Accuracy against human choices",
@@ -390,17 +374,17 @@ def _section(facts: Mapping[str, Any], rows: Sequence[Estimate], about: About) -
         able,
         "scorer",
         [
-            Column("length-balanced [low, high]", {"statistic": BALANCED}),
-            Column("p, chance", {"statistic": BALANCED}, lambda row: p_value(row.p)),
-            Column("p by Holm", {"statistic": BALANCED}, lambda row: p_value(row.p_adjusted)),
-            Column("accuracy less that of the longer reply [low, high]", {"statistic": DIFFERENCE}),
-            Column("p, longer reply", {"statistic": DIFFERENCE}, lambda row: p_value(row.p)),
+            Column("length-balanced [low, high]", balanced),
+            Column("p, chance", balanced, lambda row: p_value(row.p)),
+            Column("p by Holm", balanced, lambda row: p_value(row.p_adjusted)),
+            Column("accuracy less that of the longer reply [low, high]", difference),
+            Column("p, longer reply", difference, lambda row: p_value(row.p)),
         ],
         title=f"{prefix}Tests against chance and against the longer reply",
         caption="p: two-sided, by sign flips of whole contexts; by Holm: for the number of scorers asked for.",
     )
-    shown = sorted((row for row in _deciding(able) if row.known), key=lambda row: -row.value)
-    balanced = all(row.statistic == BALANCED for row in shown)
+    shown = sorted((row for row in deciding if row.known and row in able), key=lambda row: -row.value)
+    by_length = all(row.statistic == BALANCED for row in shown)
     chart = intervals(
         f"accuracy-{facts['dataset']}",
         shown,
@@ -408,8 +392,8 @@ def _section(facts: Mapping[str, Any], rows: Sequence[Estimate], about: About) -
         marks={"chance": Estimate(value=CHANCE)},
         apart=[name for name in kinds if kinds[name] == "baseline" or not about.scorers[name]["asked"]],
         null=CHANCE,
-        xlabel="Length-balanced accuracy" if balanced else "Accuracy",
+        xlabel="Length-balanced accuracy" if by_length else "Accuracy",
         caption=f"Share of pairs of {facts['title']} in which the preferred reply is chosen"
-        f"{', the mean of pairs whose longer and whose shorter reply is preferred' if balanced else ''}.",
+        f"{', the mean of pairs whose longer and whose shorter reply is preferred' if by_length else ''}.",
     )
     return Section(facts["title"], [chart, accuracies, tests])

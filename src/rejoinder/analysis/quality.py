@@ -80,12 +80,8 @@ def quality(
     counts = {"replies": len(lines), "empty": int(empty.sum())}
     error = _prediction_interval(scores, mean)
     facts = {"mean": mean, "error": error, "at_least": at_least, "outside": outside, **counts}
-    facts |= {
-        "warnings": scores.warning_counts,
-        "instead": INSTEAD,
-        "domain": OUT_OF_DOMAIN,
-        "facts": facts_warning({card.name: loaded}),
-    }
+    facts |= {"warnings": scores.warning_counts, "instead": INSTEAD, "domain": OUT_OF_DOMAIN}
+    facts["facts"] = facts_warning({card.name: loaded})
     answer, warnings, (gate,) = (
         sentences("analysis", "quality", part=part, **facts) for part in ("answer", "warnings", "gate")
     )
@@ -125,7 +121,6 @@ def require_least(scorer: Scorer, at_least: Any) -> None:
 
 
 def _mean(lines: Sequence[Example], scores: Scores, sampling: Sampling) -> Estimate:
-    """Return the mean of the replies that have a score."""
     known = np.flatnonzero(scores.scored)
     contexts = sorted_clusters([lines[row] for row in known.tolist()]).numbers
     clusters, missing, reason = number_of(contexts), len(lines) - len(known), ""
@@ -160,7 +155,6 @@ def _missing(scores: Scores) -> Counter[str]:
 
 
 def _score(scores: Scores, row: int) -> Estimate:
-    """Return the score of one reply with its prediction interval."""
     low, high = (NAN if end is None else float(end[row]) for end in (scores.low, scores.high))
     return Estimate(value=float(scores.values[row]), low=low, high=high)
 

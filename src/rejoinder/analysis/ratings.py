@@ -133,7 +133,6 @@ def ratings(
 
 
 def _require_options(options: Mapping[str, Any]) -> None:
-    """Raise `UsageError` if an option is out of range."""
     least, kappa, epsilon = options["min_kappa"], options["kappa"], options["epsilon"]
     Sampling.checked(options["resamples"], options["seed"])
     if least is not None and (not is_number(least) or not least <= 1):
@@ -152,9 +151,7 @@ def _results(
     about: About,
     names: Mapping[str, Any],
 ) -> Results:
-    """Return the results of all data sets."""
-    options = about.options
-    sampling = Sampling(options["resamples"], options["seed"])
+    options, sampling = about.options, Sampling(about.options["resamples"], about.options["seed"])
     estimates, data, cases, warnings = list[Estimate](), list[dict[str, Any]](), list[Case](), list[str]()
     for rated in sets:
         raters, rng = Raters.of(rated), sampling.generator(rated.name, "models of raters")
@@ -232,10 +229,12 @@ def _agreement(
 
 def _of_raters(raters: Raters, made: Aggregated, attention: Mapping[str, Attention]) -> list[Estimate]:
     """Return the competence of each rater by a model, and the median and the tenth of the seconds for a reply."""
-    counts, rows = dict(zip(raters.names, raters.counts.tolist(), strict=True)), list[Estimate]()
+    counts = dict(zip(raters.names, raters.counts.tolist(), strict=True))
     labels: dict[str, Any] = {"dataset": raters.rated.name, "scorer": RATERS}
-    for name, value in made.competence.items():
-        rows.append(Estimate(**labels, statistic="competence", rater=name, n=counts[name], value=value))
+    rows = [
+        Estimate(**labels, statistic="competence", rater=name, n=counts[name], value=value)
+        for name, value in made.competence.items()
+    ]
     labels |= {"statistic": "seconds", "by": "quantile"}
     for name in raters.names:
         seconds = attention[name].seconds if name in attention else ()
@@ -248,7 +247,6 @@ def _of_raters(raters: Raters, made: Aggregated, attention: Mapping[str, Attenti
 def _facts(
     raters: Raters, passing: Raters, counting: Raters, made: Aggregated, out: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Any]:
-    """Return the facts about a data set."""
     rated, counts = raters.rated, dict(zip(raters.names, raters.counts.tolist(), strict=True))
     return {
         "dataset": rated.name,
@@ -292,15 +290,10 @@ def _scorers(
     scored: Mapping[str, tuple[Scorer, Scores]], fitted: Mapping[str, Sequence[str]]
 ) -> dict[str, dict[str, Any]]:
     """Return the facts about the scorers; the last is the baseline."""
-    facts: dict[str, dict[str, Any]] = {
-        name: {
-            **scorer_facts(scorer.card.kind, scores),
-            "unscored": int((~scores.scored).sum()),
-            "unscored_reason": most_frequent(scores.reasons.values()),
-            "fitted_on": list(fitted.get(name, ())),
-        }
-        for name, (scorer, scores) in scored.items()
-    }
+    facts = dict[str, dict[str, Any]]()
+    for name, (scorer, scores) in scored.items():
+        unscored = {"unscored": int((~scores.scored).sum()), "unscored_reason": most_frequent(scores.reasons.values())}
+        facts[name] = {**scorer_facts(scorer.card.kind, scores), **unscored, "fitted_on": list(fitted.get(name, ()))}
     return facts | ({MEAN_RATING: {"kind": "oracle baseline", "asked": False}} if facts else {})
 
 

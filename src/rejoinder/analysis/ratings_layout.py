@@ -54,13 +54,12 @@ def layout(
     sizes, people = data["counting"], "raters who count" if data["named"] else "ratings of a line at most"
     of = f"{count(sizes['ratings'])} ratings of {count(sizes['lines'])} lines"
     kappas = [row for row in pick(rows, statistic="kappa quadratic", versus="") if row.rater and row.known]
+    alpha, reliability = (one(rows, statistic=name, by="") for name in ("alpha interval", "ICC(1,k)"))
     return Layout(
         title=f"How much do the raters of {', '.join(data['title'] for data in about.data)} agree?",
         keys=[
-            KeyFigure.of(
-                one(rows, statistic="alpha interval", by=""), "Krippendorff's alpha", "0 is chance, 1 is best"
-            ),
-            KeyFigure.of(one(rows, statistic="ICC(1,k)", by=""), "reliability of the mean rating", "ICC(1,k)"),
+            KeyFigure.of(alpha, "Krippendorff's alpha", "0 is chance, 1 is best"),
+            KeyFigure.of(reliability, "reliability of the mean rating", "ICC(1,k)"),
             KeyFigure(count(sizes["raters"]), "", people, of),
         ],
         chart=intervals(
@@ -108,7 +107,6 @@ def _passes(row: Estimate) -> str:
 def _sections(
     rows: Sequence[Estimate], data: Mapping[str, Any], options: Mapping[str, Any], cases: Sequence[Case]
 ) -> Iterator[tuple[str, list[Block | None]]]:
-    """Yield the sections of a data set."""
     yield "Agreement", [_agreement(rows, data)]
     names = ("kappa quadratic", *_SPARE)
     kappas = [Column(name.replace("sp", "Sp"), {"statistic": name, "by": ""}, spare=name in _SPARE) for name in names]

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -48,7 +47,7 @@ def slices(scored: ScoredSet) -> list[Estimate]:
         for by, values in _values(lines, scored.judging.by).items():
             groups = [group for group in dict.fromkeys(values) if group]
             for group in groups if 1 < len(groups) <= _MOST_VALUES else ():
-                passed = judge.passed_of(np.array(every[by]) == group) if every else None
+                passed = judge.passed(np.array(every[by]) == group) if every else None
                 inside = np.array(values) == group
                 shares = _of_part(judge, inside, lengths if by == "length" else inside, passed)
                 tried += [replace(row, by=by, group=group) for row in shares]
@@ -60,9 +59,9 @@ def slices(scored: ScoredSet) -> list[Estimate]:
     return estimates
 
 
-def worst(estimates: Sequence[Estimate], dataset: str, name: str) -> Estimate | None:
+def worst(estimates: Sequence[Estimate]) -> Estimate | None:
     """Return the part in which a judge is significantly worse than elsewhere, the worst of several; or None."""
-    rows = pick(estimates, dataset=dataset, scorer=name, statistic=tuple(KINDS))
+    rows = pick(estimates, statistic=tuple(KINDS))
     whole = {row.statistic: row.value for row in rows if not row.by}
     worse = [row for row in rows if row.p_adjusted < LEVEL and row.known and row.value < whole[row.statistic]]
     return min(worse, key=lambda row: (row.p_adjusted, row.value), default=None)
@@ -74,19 +73,17 @@ def _of_part(judge: Judged, inside: BoolArray, tested: BoolArray | IntArray, pas
     The test is whether the shares depend on `tested`: whether a line is inside, or its length. `passed` is the share
     of all lines of this part that the judge passes, where labels were chosen by verdict; such shares are not tested.
     """
-    own, estimates = judge.judged, []
-    for row in two_shares(judge, own[inside], passed):
-        kind = judge.labels[own] == KINDS[row.statistic]
-        right = (judge.verdicts[own] == judge.labels[own])[kind].astype(np.float64)
-        clusters = judge.scored.rated.contexts[judge.rows[own[kind]]]
-        enough = min(row.n, int(kind.sum()) - row.n) >= FEWEST_LINES
-        p = apart(right, tested[kind], clusters) if enough and passed is None else NAN
-        about: dict[str, Any] = {"p": p}
+    estimates = []
+    for row in two_shares(judge, judge.judged[inside], passed):
+        kind = judge.labels[judge.judged] == KINDS[row.statistic]
+        places = judge.judged[kind]
+        right = ~judge.wrong[places]
+        enough = min(row.n, len(places) - row.n) >= FEWEST_LINES
+        p = apart(right.astype(np.float64), tested[kind], judge.contexts(places)) if enough and passed is None else NAN
         if row.n < FEWEST_LINES:
-            hits = int(right[inside[kind]].sum())
-            few = f"{hits} of {row.n}: under {FEWEST_LINES} replies, so no share"
-            about |= {"value": NAN, "low": NAN, "high": NAN, "reason": few if row.n else row.reason}
-        estimates.append(replace(row, **about))
+            few = f"{right[inside[kind]].sum()} of {row.n}: under {FEWEST_LINES} replies, so no share"
+            row = replace(row, value=NAN, low=NAN, high=NAN, reason=few if row.n else row.reason)
+        estimates.append(replace(row, p=p))
     return estimates
 
 
@@ -148,25 +145,22 @@ def _calls_tool(line: Example) -> bool:
 def slices_table(estimates: list[Estimate]) -> Table | None:
     """Return the two shares by part."""
     rows = [row for row in pick(estimates, statistic=tuple(KINDS)) if row.by not in ("", "cutoff", "split")]
-    share = partial(interval, share=True)
+    several = len({row.scorer for row in rows}) > 1
     columns = []
     for statistic, title in (("TNR", "bad replies caught"), ("TPR", "good replies passed")):
-        of_share = {"statistic": statistic}
+        labels = {"statistic": statistic}
         columns += [
-            Column(title, of_share, share),
-            Column(f"n, {title}", of_share, lambda row: f"{row.n:,}", spare=True),
-            Column(f"p, {title}", of_share, lambda row: p_value(row.p_adjusted)),
+            Column(title, labels, partial(interval, share=True)),
+            Column(f"n, {title}", labels, lambda row: f"{row.n:,}", spare=True),
+            Column(f"p, {title}", labels, lambda row: p_value(row.p_adjusted)),
         ]
-    caption = (
-        "p: the same share on the other lines, of length whatever it is; adjusted for all (Holm). Under five replies: "
-    )
-    several = len({row.scorer for row in rows}) > 1
     return pivot(
         rows,
         lambda row: f"{f'{row.scorer}, ' if several else ''}{row.by}: {row.group}",
         columns,
         title="Where judges err",
-        caption=f"{caption}a dash with the counts.",
+        caption="p: the same share on the other lines, of length whatever it is; adjusted for all (Holm). Under five "
+        "replies: a dash with the counts.",
         heading="part",
         in_order=True,
     )

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from rejoinder.analysis.raters import MOST_VALUES, Raters
-from rejoinder.estimates import LEVEL, Estimate, Verdict, adjusted, decide, estimate_of
+from rejoinder.estimates import LEVEL, Estimate, Verdict, adjusted, decide, estimate_of, pick, replaced
 from rejoinder.stats.correlation import SMALLEST_P, mean_of_known
 from rejoinder.stats.resamples import (
     FloatArray,
@@ -47,7 +47,7 @@ EPSILON = 0.1
 MEAN_RATING = "mean rating"
 """The baseline: the mean rating of other contexts."""
 _FEWEST_LINES, _FEWEST_RATINGS, _HALF, _FOLDS = 30, 3, 0.5, 5
-_DECIDED = (Verdict.ABOVE, Verdict.INCONCLUSIVE)
+_VERDICTS = {True: Verdict.ABOVE, False: Verdict.INCONCLUSIVE}
 
 
 def stand_ins(
@@ -66,18 +66,12 @@ def stand_ins(
     on_scale = {name: calibrated(raters, values, sampling) for name, values in scores.items()}
     rows = [row for name in scores for row in stand_in(raters, on_scale[name], name, sampling, epsilon=epsilon)]
     over_mean = decide([row for row in rows if row.versus], outside=outside)
-    able = {row.scorer for row in over_mean if row.verdict == Verdict.ABOVE}
-    able &= {row.scorer for row in rows if row.statistic == "raters beaten" and row.verdict == Verdict.ABOVE}
-    differences, decided = iter(over_mean), list[Estimate]()
-    for row in rows:
-        if row.versus:
-            row = next(differences)
-        elif row.verdict in _DECIDED and row.scorer in outside:
-            row = replace(row, verdict=Verdict.OUT_OF_DOMAIN)
-        elif row.verdict in _DECIDED and row.statistic == "advantage" and not row.rater and row.scorer in able:
-            row = replace(row, verdict=Verdict.ABOVE)
-        decided.append(row)
-    return decided
+    above = [row.scorer for row in pick(over_mean, verdict=Verdict.ABOVE)]
+    able = [row.scorer for row in pick(rows, statistic="raters beaten", verdict=Verdict.ABOVE, scorer=above)]
+    decided = [row for row in rows if not row.versus and row.verdict != Verdict.UNDEFINED]
+    out = [replace(row, verdict=Verdict.OUT_OF_DOMAIN) for row in pick(decided, scorer=outside)]
+    passed = pick(decided, statistic="advantage", rater="", scorer=set(able) - set(outside))
+    return replaced(rows, [*over_mean, *out, *(replace(row, verdict=Verdict.ABOVE) for row in passed)])
 
 
 def stand_in(
@@ -109,9 +103,6 @@ def stand_in(
     beaten = Estimate(**labels, statistic="raters beaten", unscored=few, method=method)
     labels["seed"] = sampling.seed if sampling.resamples else None
 
-    def verdict(*, passes: bool) -> Verdict:
-        return Verdict.ABOVE if passes else Verdict.INCONCLUSIVE
-
     def advantage(values: FloatArray, rows: IntArray, **more: Any) -> Estimate:
         size = len(np.unique(contexts[rows]))
         fields = {**labels, "statistic": "advantage", "contexts": size, "n": len(rows), **more}
@@ -127,10 +118,10 @@ def stand_in(
         why = "no verdict: most lines have two ratings, so each rater is compared with one other; ask three raters"
         estimates[0] = replace(estimates[0], verdict=Verdict.UNDEFINED, reason=why)
     share = float(np.mean(np.array(p_adjusted) <= LEVEL))
-    estimates.append(replace(beaten, value=share, n=len(people), verdict=verdict(passes=share >= _HALF)))
+    estimates.append(replace(beaten, value=share, n=len(people), verdict=_VERDICTS[share >= _HALF]))
     for group, number in enumerate(people.tolist()):
         rows, name = groups == group, raters.names[number]
-        tests = {"p": p[group], "p_adjusted": p_adjusted[group], "verdict": verdict(passes=p_adjusted[group] <= LEVEL)}
+        tests = {"p": p[group], "p_adjusted": p_adjusted[group], "verdict": _VERDICTS[p_adjusted[group] <= LEVEL]}
         estimates.append(advantage(draws[group], lines[rows], rater=name, **tests))
         of_rater = Estimate(**labels, statistic="advantage of the rater", rater=name, n=int(rows.sum()))
         estimates.append(replace(of_rater, value=float(rater_nearer[rows].mean())))

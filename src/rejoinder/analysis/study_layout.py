@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rejoinder.analysis.analyses import TableOf
 from rejoinder.analysis.ceiling import CEILING, SAME_OTHERS, WORTH
 from rejoinder.analysis.contrasts import contrasts_table
@@ -162,16 +164,13 @@ def scatter_charts(scored: ScoredSet, estimates: Sequence[Estimate]) -> list[Cha
         order = one(estimates, scorer=name, statistic="pearson", level="system")
         if order.known:
             names = sorted(means, key=lambda system: -ratings[system])
-            x, y = (_from_lowest_to_highest([values[system] for system in names]) for values in (ratings, means))
+            both = np.array([[values[system] for system in names] for values in (ratings, means)])
+            lowest, width = both.min(axis=1, keepdims=True), np.ptp(both, axis=1, keepdims=True)
+            x, y = ((both - lowest) / width).tolist()
             caption = f"Systems by {name}: Pearson {interval(order)}. Both axes from the lowest to the highest mean."
             about = {"xlabel": "mean rating", "ylabel": f"mean of {name}", "caption": caption}
             systems.append(scatter(f"systems-{scored.name}-{name}", x, y, labels=names, diagonal=True, **about))
     return [*lines, *systems]
-
-
-def _from_lowest_to_highest(values: Sequence[float]) -> list[float]:
-    """Return values, not all the same, with the lowest at 0 and the highest at 1."""
-    return [(value - min(values)) / (max(values) - min(values)) for value in values]
 
 
 def brief_table(study: Measured) -> Table | None:
@@ -208,12 +207,11 @@ def agreement_table(study: Measured, scored: ScoredSet, level: str) -> Table | N
     """Return Pearson, Spearman and Kendall with their p, best by Spearman first."""
     own = pick(study.estimates, dataset=scored.name, level=level, group="", versus="", system="")
     columns = [Column("n", {"statistic": "pearson"}, lambda row: count(row.n))]
-    for name in ("spearman", *(name for name in CORRELATIONS if name != "spearman")):
-        columns.append(Column(f"{name.capitalize()} [low, high]", {"statistic": name}))
-        if any(row.p > 0 for row in pick(own, statistic=name)):
-            columns.append(
-                Column(f"p of {name.capitalize()}", {"statistic": name}, lambda row: p_value(row.p), spare=True)
-            )
+    for name in ("spearman", "pearson", "kendall"):
+        title, labels = name.capitalize(), {"statistic": name}
+        columns.append(Column(f"{title} [low, high]", labels))
+        if any(row.p > 0 for row in pick(own, **labels)):
+            columns.append(Column(f"p of {title}", labels, lambda row: p_value(row.p), spare=True))
     kept = [row for row in own if row.statistic in CORRELATIONS and row.scorer != RATERS]
     kept.sort(key=lambda row: row.statistic != "spearman" or -row.value)
     title = f"{scored.rated.title}, {level} level, {pluralize(scored.rated.clusters, 'context')}"

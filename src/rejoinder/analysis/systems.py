@@ -31,11 +31,10 @@ def systems(scored: ScoredSet) -> list[Estimate]:
     p = system_p_values(ratings, scored.sampling.generator(rated.name, "systems"), swaps)
     estimates = []
     for name, own, drawn, group in zip(names, rows, draws, rank_clusters(draws[:, 0], p).tolist(), strict=True):
-        labels: dict[str, Any] = {"system": name, "level": "system"}
-        mean = {"statistic": "mean rating", "value": float(rated.ratings[own].mean())}
-        estimates.append(scored.estimate(drawn, RATERS, own, "mean rating", **mean, **labels))
-        labels["method"] = f"paired permutation, {swaps} swaps, 5 %"
-        estimates.append(scored.row(RATERS, own, "rank group", value=float(group), **labels))
+        about: dict[str, Any] = {"system": name, "level": "system", "value": float(rated.ratings[own].mean())}
+        estimates.append(scored.estimate(drawn, RATERS, own, "mean rating", statistic="mean rating", **about))
+        about |= {"value": float(group), "method": f"paired permutation, {swaps} swaps, 5 %"}
+        estimates.append(scored.row(RATERS, own, "rank group", **about))
     for scorer in scored.compared:
         values = scored.scores[scorer]
         scored_rows = [own[np.isfinite(values[own])] for own in rows]
@@ -46,8 +45,7 @@ def systems(scored: ScoredSet) -> list[Estimate]:
         ]
         again = scored.sampling.generator(rated.name, "systems")  # the same swaps for every scorer
         soft = soft_pairwise_accuracy(_by_context(values[known], places, contexts), ratings, again, swaps)
-        about = {"level": "system", "method": f"{swaps} swaps", "n": soft.n}
-        usable = known[np.isfinite(values[known])]
+        usable, about = known[np.isfinite(values[known])], {"level": "system", "method": f"{swaps} swaps", "n": soft.n}
         estimates.append(scored.row(scorer, usable, "soft pairwise accuracy", soft, **about))
     return estimates
 
@@ -77,6 +75,5 @@ def _by_context(values: FloatArray, systems: IntArray, contexts: IntArray) -> Fl
     usable = np.isfinite(values)
     cells, size = (systems * shape[1] + contexts)[usable], shape[0] * shape[1]
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = np.bincount(cells, values[usable], size) / np.bincount(cells, minlength=size)
-    table: FloatArray = means.reshape(shape).astype(np.float64)
-    return table
+        means: FloatArray = np.bincount(cells, values[usable], size) / np.bincount(cells, minlength=size)
+    return means.reshape(shape)

@@ -224,7 +224,6 @@ def cross_validate(
 
 
 def _missing(name: str, reason: str) -> Compared:
-    """Return no comparison, with the reason."""
     estimate = Estimate(scorer=name, statistic="spearman", reason=reason)
     return (estimate,), {name: {"kind": "judge", "role": "new judge", "recommended": False}}, {}, ""
 

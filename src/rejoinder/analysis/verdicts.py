@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from scipy.special import ndtri
 
 from rejoinder.analysis.scored import ScoredSet
 from rejoinder.analysis.within import SYSTEMS
-from rejoinder.estimates import LEVEL, Estimate, Verdict, decide, pick
+from rejoinder.estimates import LEVEL, Estimate, Verdict, decide, pick, replaced
 from rejoinder.report.written import DASH
 from rejoinder.stats.splits import most_needed
 
@@ -22,17 +23,12 @@ def verdicts(estimates: list[Estimate], scored: ScoredSet) -> list[Estimate]:
 
     Over all lines Pearson and Spearman must both be.
     """
-    decided: dict[str, list[Estimate]] = {}
+    families = []
     for statistic, by in {"pearson": "pearson by chance", "spearman": "spearman by chance", SYSTEMS: SYSTEMS}.items():
         rows = pick(estimates, statistic=statistic, level=scored.level, group="")
         bands = {row.scorer: row for row in pick(estimates, statistic=by)}
-        decided[statistic] = beyond_chance(rows, bands, scored)
-    decided["pearson"], decided["spearman"] = agreed(decided["pearson"], decided["spearman"])
-    replaced = {(row.scorer, row.statistic): row for rows in decided.values() for row in rows}
-    return [
-        replaced.get((row.scorer, row.statistic), row) if row.level == scored.level and not row.group else row
-        for row in estimates
-    ]
+        families.append(beyond_chance(rows, bands, scored))
+    return replaced(estimates, chain(*agreed(*families[:2]), families[2]))
 
 
 def beyond_chance(rows: Sequence[Estimate], bands: Mapping[str, Estimate], scored: ScoredSet) -> list[Estimate]:
@@ -44,19 +40,21 @@ def beyond_chance(rows: Sequence[Estimate], bands: Mapping[str, Estimate], score
     """
     decided: list[Estimate] = []
     for asked in (True, False):
-        family = [row for row in rows if (row.scorer in scored.asked) is asked]
-        own = [bands.get(row.scorer, Estimate()) for row in family]
-        widths = [(band.high - band.low) / 2 for band in own]
-        p = [
-            math.erfc(_EDGE * abs(row.value) / width / math.sqrt(2)) if math.isnan(band.p) and width > 0 else band.p
-            for row, band, width in zip(family, own, widths, strict=True)
+        family = [
+            replace(row, p=_p(row, bands.get(row.scorer, Estimate())))
+            for row in rows
+            if (row.scorer in scored.asked) is asked
         ]
-        family = [replace(row, p=value) for row, value in zip(family, p, strict=True)]
         known = [row.scorer for row in family if row.known and row.scorer not in scored.outside]
         alone = len(known) == 1 and len(scored.rated.named_systems) < 2  # more lines of few systems may not be enough
-        rows_decided = decide(family, outside=scored.outside)
-        decided += [replace(row, needed=most_needed(row)) if alone else row for row in rows_decided]
+        family = decide(family, outside=scored.outside)
+        decided += [replace(row, needed=most_needed(row)) if alone else row for row in family]
     return decided
+
+
+def _p(row: Estimate, band: Estimate) -> float:
+    width = (band.high - band.low) / 2
+    return math.erfc(_EDGE * abs(row.value) / width / math.sqrt(2)) if math.isnan(band.p) and width > 0 else band.p
 
 
 def agreed(*families: Sequence[Estimate]) -> list[list[Estimate]]:

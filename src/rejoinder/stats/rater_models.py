@@ -37,7 +37,6 @@ class Labelled(NamedTuple):
         return self._summed(self.raters, weights, self.shape[1])
 
     def _summed(self, rows: IntArray, weights: FloatArray, size: int) -> FloatArray:
-        """Return [`size`, L] the weights summed by row and label."""
         cells = np.bincount(rows * self.shape[2] + self.labels, weights=weights, minlength=size * self.shape[2])
         return cells.astype(np.float64).reshape(size, self.shape[2])
 
@@ -68,7 +67,6 @@ def mace(
 
 
 def _mace(ratings: Labelled, rng: np.random.Generator, iterations: int, noise: float) -> Model:
-    """Return one run of MACE."""
     _, raters, labels = ratings.shape
     states = _normalised(1 + noise * rng.random((raters, 2)))
     strategies = _normalised(1 + noise * rng.random((raters, labels)))
@@ -128,7 +126,6 @@ def _tables(ratings: Labelled, belief: FloatArray) -> FloatArray:
 
 
 def _normalised(table: FloatArray) -> FloatArray:
-    """Return rows that sum to 1."""
     shares: FloatArray = table / table.sum(axis=1, keepdims=True)
     return shares
 

@@ -176,13 +176,13 @@ class Resamples:
 
     def all_means(self, values: FloatArray, groups: IntArray) -> FloatArray:
         """Return [K, S, 1 + B] the same of each of `values` [K, N], in few matrix products."""
-        groups_drawn, cells = number_of(groups), groups * self.size + self.clusters
+        size, cells = number_of(groups), groups * self.size + self.clusters
         scales = np.array([float(np.abs(row).max(initial=0.0)) or 1.0 for row in values])
-        means = np.empty((len(values), groups_drawn, self.counts.shape[1]))
-        for block in blocks(len(values), groups_drawn * self.size, 8 * BLOCK):
+        means = np.empty((len(values), size, self.counts.shape[1]))
+        for block in blocks(len(values), size * self.size, 8 * BLOCK):
             weights = [np.ones(len(groups)), *(values[block] / scales[block, None])]
-            sums = [np.bincount(cells, row, groups_drawn * self.size).reshape(-1, self.size) for row in weights]
-            drawn = self._times(np.concatenate(sums)).reshape(len(weights), groups_drawn, -1)
+            sums = [np.bincount(cells, row, size * self.size).reshape(-1, self.size) for row in weights]
+            drawn = self._times(np.concatenate(sums)).reshape(len(weights), size, -1)
             with np.errstate(divide="ignore", invalid="ignore"):
                 means[block] = np.round(drawn[1:] / drawn[0], 12) * scales[block, None, None]
         return means

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from rejoinder.estimates import CONFIDENCE, NAN, Estimate
-from rejoinder.stats.resamples import FEWEST_CLUSTERS, FloatArray, IntArray, number_of
+from rejoinder.stats.resamples import FEWEST_CLUSTERS, BoolArray, FloatArray, IntArray, number_of, renumbered
 
 TOO_FEW = f"too few contexts for an interval, {FEWEST_CLUSTERS} are needed"
 
@@ -29,6 +29,12 @@ def share_of_clusters(
     variance = float((sums**2).sum()) / len(values) ** 2 * groups / (groups - 1)
     variance = max(variance, share * (1 - share) / len(values)) if binary else variance
     return wilson(share, variance, trials, trials - 1)
+
+
+def binary_share(hits: BoolArray | FloatArray, clusters: IntArray) -> Estimate:
+    """Return the share of hits among [N] lines with its interval over clusters, which may have any numbers."""
+    numbers = renumbered(clusters)
+    return share_of_clusters(hits.astype(np.float64), numbers, number_of(numbers), binary=True)
 
 
 def wilson(share: float, variance: float, clusters: int, freedom: float) -> Estimate:
