@@ -174,6 +174,8 @@ def test_disagreements_and_the_second_look(world: tuple[list[Line], Results], tm
     assert {case.values["reason"] for case in results.cases} <= {line["reason"] for line in lines}
     path, page = tmp_path / "relabel.csv", tmp_path / "report.html"
     results.save(path, page)
+    text = page.read_text(encoding="utf-8")
+    assert text.index("wrongly passed (") < text.index("wrongly failed (")
     with path.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     again = {row["id"] for row in rows}

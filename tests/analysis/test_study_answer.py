@@ -187,9 +187,7 @@ def test_several_data_sets_are_answered_by_their_mean() -> None:
     half = given([*like(examples, 0.7).values[:200], *[float("nan")] * 200])
     one_set = study(examples, {"half": half, "noise": like(examples, 0.0)})
     assert one_set.answer[0].startswith("No scorer agrees significantly with human ratings: the best, noise,")
-    assert any(
-        line == "Not ranked, because scored on too few of the lines: half (50 %)." for line in one_set.answer
-    )
+    assert any(line == "Not ranked, because scored on too few of the lines: half (50 %)." for line in one_set.answer)
 
 
 def test_the_highest_of_several_has_a_wider_interval_and_a_note_without_one() -> None:
