@@ -16,7 +16,7 @@ from label_files import records, write_records
 from rejoinder import estimate, study
 from rejoinder.data.read import read
 from rejoinder.errors import UsageError
-from rejoinder.estimates import Verdict
+from rejoinder.estimates import Estimate, Verdict
 from rejoinder.report.results import Results
 from worlds import RATES
 
@@ -26,6 +26,11 @@ Line = dict[str, Any]
 
 def judged(lines: list[Line], scorers: str | list[str] = JUDGE, **options: Any) -> Results:
     return study(lines, scorers, **{"resamples": 200, **options})
+
+
+def share(results: Results, statistic: str, scorer: str = JUDGE, **labels: str) -> Estimate:
+    """Return a share of a judge, of all lines unless labels say otherwise."""
+    return results.one(statistic=statistic, scorer=scorer, **{"by": "", **labels})
 
 
 def replies(labels: Sequence[int | None], verdicts: Sequence[int | None], **more: list[Any]) -> list[Line]:
@@ -71,11 +76,9 @@ def test_the_pass_rate_holds_the_truth_and_the_difference_is_inconclusive(world:
 
 
 def test_better_than_chance_is_no_verdict(world: tuple[list[Line], Results]) -> None:
-    _, results = world
-    pearson = results.one(statistic="pearson", scorer=JUDGE, level="turn", group="")
-    assert pearson.low > 0.2 and pearson.verdict == Verdict.UNDEFINED
-    kappa = results.one(statistic="kappa", scorer=JUDGE)
-    assert kappa.low > 0.2 and kappa.verdict == Verdict.UNDEFINED
+    for statistic in ("pearson", "kappa"):
+        row = world[1].one(statistic=statistic, scorer=JUDGE, level="turn", group="")
+        assert row.low > 0.2 and row.verdict == Verdict.UNDEFINED
 
 
 def test_labellers(world: tuple[list[Line], Results]) -> None:
@@ -113,19 +116,19 @@ def test_the_gate(right_good: int, right_bad: int, verdict: str, code: int, tmp_
     assert judged(lines).gate is None
     path = write_records(tmp_path / "labels.jsonl", lines)
     assert run("study", str(path), "-s", JUDGE, "--bar", ".8").code == code
-    row = judged(lines).one(statistic="TNR", scorer=JUDGE, by="")
+    row = share(judged(lines), "TNR")
     assert row.verdict == verdict and (row.needed is not None) is (verdict == "inconclusive")
 
 
 def test_few_labels_of_one_kind_are_never_above_or_below() -> None:
     results = judged(replies([1] * 40 + [0] * 9, [1] * 40 + [1] * 9))
-    row = results.one(statistic="TNR", scorer=JUDGE, by="")
+    row = share(results, "TNR")
     assert row.value == 0 and row.verdict == Verdict.INCONCLUSIVE and row.reason.startswith("replies labelled bad: 9")
 
 
 def test_labels_that_are_all_the_same() -> None:
     results = judged(replies([1] * 30 + [None] * 30, [1, 0] * 30))
-    assert "cannot be checked" in results.answer[0] and not results.one(statistic="TNR", scorer=JUDGE, by="").known
+    assert "cannot be checked" in results.answer[0] and not share(results, "TNR").known
 
 
 def test_lines_that_were_not_chosen_by_chance_are_noticed_and_weighted() -> None:
@@ -136,15 +139,11 @@ def test_lines_that_were_not_chosen_by_chance_are_noticed_and_weighted() -> None
     assert naive.one(statistic="pass share of labelled lines").p < 0.001 and "--chosen verdict" in naive.warnings[0]
     assert not any("--chosen" in warning for warning in weighted.warnings)
     caught = 1 - truth.verdicts[truth.truth == 0].mean()
-    assert naive.one(statistic="TNR", scorer=JUDGE, by="").value > caught + 0.1
-    assert (
-        weighted.one(statistic="TNR", scorer=JUDGE, by="").low
-        < caught
-        < weighted.one(statistic="TNR", scorer=JUDGE, by="").high
-    )
+    assert share(naive, "TNR").value > caught + 0.1
+    assert share(weighted, "TNR").low < caught < share(weighted, "TNR").high
     assert weighted.one(statistic="pass rate, labels only", system="").reason
     by_label = judged(lines, chosen="label")
-    assert by_label.one(statistic="TNR", scorer=JUDGE, by="").known and not by_label.pick(statistic="pass rate")
+    assert share(by_label, "TNR").known and not by_label.pick(statistic="pass rate")
     assert not by_label.pick(scorer=JUDGE, statistic=("kappa", "accuracy", "bad among passed"))
 
 
@@ -158,12 +157,12 @@ def test_where_a_judge_errs() -> None:
     for line, size in zip(lines, sizes.tolist(), strict=True):
         line["response"] = " ".join(["word"] * size) + line["id"]
     results = judged(lines, by=["topic"])
-    row = results.one(statistic="TNR", scorer=JUDGE, by="length", group="long")
+    row = share(results, "TNR", by="length", group="long")
     assert row.value == 0 and row.p_adjusted < 0.001
-    assert results.one(statistic="TNR", scorer=JUDGE, by="topic", group="tea").p_adjusted > 0.05
+    assert share(results, "TNR", by="topic", group="tea").p_adjusted > 0.05
     assert any(sentence.startswith("Worst: length") for sentence in results.answer)
     small = judged(replies([1] * 20 + [0] * 20, [1, 0] * 20, kind=["a"] * 37 + ["b"] * 3), by=["kind"])
-    few = small.one(statistic="TNR", scorer=JUDGE, by="kind", group="b")
+    few = share(small, "TNR", by="kind", group="b")
     assert not few.known and few.n == 3 and "of 3" in few.reason
 
 
@@ -181,10 +180,8 @@ def test_disagreements_and_the_second_look(world: tuple[list[Line], Results], tm
         rows = list(csv.DictReader(file))
     again = {row["id"] for row in rows}
     ties = results.about.counts["labels"]["ties"]
-    assert (
-        len(rows) == len(again) == 2 * (passed + failed) + ties
-        and {case.values["id"] for case in results.cases} < again
-    )
+    assert len(rows) == len(again) == 2 * (passed + failed) + ties
+    assert {case.values["id"] for case in results.cases} < again
     assert not {"judge", "reason", "ratings", "raters", "system"} & set(rows[0])
     assert [example.response for example in read(path)] == [row["response"] for row in rows]
     text = page.read_text(encoding="utf-8")
@@ -200,9 +197,9 @@ def test_a_cutoff_makes_verdicts_of_numbers() -> None:
     lines = replies([label if place < 120 else None for place, label in enumerate(labels)], [None] * 200, points=scores)
     by_number = judged(lines, "column:points", cutoff=0.5)
     expected = np.mean([score >= 0.5 for score, label in zip(scores[:120], labels[:120], strict=True) if label])
-    assert by_number.one(statistic="TPR", scorer="column:points", by="").value == pytest.approx(expected)
+    assert share(by_number, "TPR", "column:points").value == pytest.approx(expected)
     best, strict = judged(lines, "column:points", cutoff="best"), judged(lines, "column:points", cutoff="best", cost=5)
-    caught = [row.one(statistic="TNR", scorer="column:points", by="").value for row in (best, strict)]
+    caught = [share(row, "TNR", "column:points").value for row in (best, strict)]
     assert caught[1] > caught[0] > 0.6
     rate = best.one(statistic="pass rate", scorer="column:points", system="")
     assert rate.low < np.mean(labels) < rate.high and "PPI" in rate.method
@@ -214,10 +211,7 @@ def test_ratings_become_labels() -> None:
     for line, values in zip(lines, [[5, 4], [2, 3]] * 30, strict=True):
         line |= {"ratings": {"overall": values}, "scale": [1, 5]}
     results = judged(lines, good=4)
-    assert (
-        results.one(statistic="TPR", scorer=JUDGE, by="").n == 30
-        and results.one(statistic="TNR", scorer=JUDGE, by="").value == 1
-    )
+    assert share(results, "TPR").n == 30 and share(results, "TNR").value == 1
 
 
 @pytest.mark.parametrize("option", [{"bar": 0}, {"bar": 2}, {"cost": 0}, {"cutoff": "high"}, {"chosen": "luck"}])
@@ -230,11 +224,8 @@ def test_the_answer_is_about_the_test_split() -> None:
     labels = [1, 0] * 30
     verdicts = [1, 0] * 20 + [1, 1] * 10
     results = judged(replies(labels, verdicts, split=["dev"] * 40 + ["test"] * 20))
-    assert (
-        results.one(statistic="TNR", scorer=JUDGE, by="").n,
-        results.one(statistic="accuracy", scorer=JUDGE).value,
-    ) == (10, 0.5)
-    assert results.one(statistic="TNR", scorer=JUDGE, by="split", group="dev").value == 1
+    assert share(results, "TNR").n == 10 and results.one(statistic="accuracy", scorer=JUDGE).value == 0.5
+    assert share(results, "TNR", by="split", group="dev").value == 1
 
 
 def test_labels_of_one_version_only() -> None:
@@ -254,10 +245,8 @@ def test_labels_of_other_replies() -> None:
         line |= {name: f"other {line[name]}" for name in ("id", "response")}
     row = judged(log, rated=others).one(statistic="pass rate", scorer=JUDGE, system="")
     assert "Rogan" in row.method and row.low < 0.8 < row.high
-    caught, passed = (
-        1 - np.mean([v for v, t in zip(verdicts[400:], truth[400:], strict=True) if t == 0]),
-        np.mean([v for v, t in zip(verdicts[400:], truth[400:], strict=True) if t]),
-    )
+    labelled, judgements = truth[400:], np.array(verdicts[400:])
+    caught, passed = 1 - judgements[labelled == 0].mean(), judgements[labelled == 1].mean()
     assert row.value == pytest.approx((np.mean(verdicts[:400]) + caught - 1) / (caught + passed - 1))
 
 
@@ -272,12 +261,8 @@ def test_a_tie_is_left_out_and_counted(world: tuple[list[Line], Results]) -> Non
 def test_estimate_gives_the_same_pass_rates(world: tuple[list[Line], Results]) -> None:
     lines, results = world
     means = estimate(lines, JUDGE)
-    for system in ("v1", "v2", "v3"):
-        mean, rate = (
-            means.one(statistic="mean rating", system=system),
-            results.one(statistic="pass rate", system=system),
-        )
+    pairs = [("mean rating", "pass rate", system, "") for system in ("v1", "v2", "v3")]
+    for name, statistic, system, versus in [*pairs, ("difference", "difference of pass rate", "v3", "v1")]:
+        mean = means.one(statistic=name, system=system, versus=versus)
+        rate = results.one(statistic=statistic, system=system, versus=versus)
         assert (mean.value, *mean.ends) == pytest.approx((rate.value, *rate.ends))
-    difference = means.one(statistic="difference", system="v3", versus="v1")
-    other = results.one(statistic="difference of pass rate", system="v3", versus="v1")
-    assert (difference.value, *difference.ends) == pytest.approx((other.value, *other.ends))

@@ -76,14 +76,10 @@ def test_copies_of_lines_do_not_narrow_the_interval() -> None:
 
 
 def test_a_difference_of_versions_that_answer_the_same_questions() -> None:
-    rng = np.random.default_rng(4)
-    hard = rng.random(200) < 0.5
-    truth = np.where(hard, 0.0, 1.0)
-    apart = rate(truth, truth.astype(int), truth.astype(int)).minus(rate(truth, truth.astype(int), truth.astype(int)))
-    other = np.arange(200) + 200
-    independent = rate(truth, truth.astype(int), truth.astype(int)).minus(
-        rate(truth, truth.astype(int), truth.astype(int), other, other)
-    )
+    truth = (np.random.default_rng(4).random(200) < 0.5).astype(float)
+    measured, other = rate(truth, truth.astype(int), truth.astype(int)), np.arange(200) + 200
+    apart = measured.minus(measured)
+    independent = measured.minus(rate(truth, truth.astype(int), truth.astype(int), other, other))
     assert apart.value == independent.value == 0
     assert apart.high - apart.low <= independent.high - independent.low and independent.p == pytest.approx(1)
 
@@ -126,7 +122,7 @@ def test_labels_for_half_a_width() -> None:
     assert needed is not None
     reached = rate(truth[:needed], every[:needed], every).estimate
     assert (reached.high - reached.low) / 2 == pytest.approx(0.03, rel=0.1)
-    assert labels_for(0.001, pilot) is None and labels_for(0.05, (pilot, pilot)) is not None
+    assert labels_for(0.001, pilot) is None and labels_for(0.05, pilot, pilot) is not None
 
 
 def test_what_wrong_labels_cost_a_perfect_judge() -> None:

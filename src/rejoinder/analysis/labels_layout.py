@@ -71,6 +71,7 @@ def labels_answer(scored: ScoredSet, estimates: Sequence[Estimate], part: str = 
         kappa_of_people=one(estimates, scorer=RATERS, statistic="kappa", by="labels"),
         apart=int(judge.wrong.sum()),
         unusual=UNUSUAL,
+        dev=scored.rated.splits.count("dev") if "test" in scored.rated.splits else 0,
         second=sum(line.extra.get(LOOK) == SECOND for line in scored.rated.examples),
     )
 

@@ -135,7 +135,7 @@ def _needed(judge: Judged, rates: dict[str, PassRate], pairs: list[tuple[str, st
         caught = (int((bad & (judge.verdicts == 0)).sum()) + 0.5) / (int(bad.sum()) + 1)
         counts["TNR", "", ""] = labels_for_caught(TARGETS["TNR"], caught, int(bad.sum()) / n)
     name = "difference of pass rate"
-    counts |= {(name, new, old): labels_for(TARGETS[name], (rates[new], rates[old])) for old, new in pairs}
+    counts |= {(name, new, old): labels_for(TARGETS[name], rates[new], rates[old]) for old, new in pairs}
     estimates = []
     for (target, system, versus), size in counts.items():
         row = (

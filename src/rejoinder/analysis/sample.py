@@ -111,23 +111,21 @@ def by_file(rated: Sequence[Example]) -> list[Example]:
     """Return rated lines, those of one id in several files as one; a rater without a name is called after the file."""
     if len({_file(line) for line in rated}) < 2:
         return list(rated)
-    groups = defaultdict[object, dict[str, Example]](dict)
+    replies = defaultdict[object, dict[str, Example]](dict)
     for place, line in enumerate(rated):
         file = _file(line)
-        named = [one if one.rater else replace(one, rater=PurePath(file).stem) for one in line.ratings]
-        own = (line.dataset, _id(line), line.system, " ".join(line.response.split())) if _id(line) else place
-        key = file if file not in groups[own] and line.ratings else f"{file} {place}"
-        groups[own][key] = replace(line, ratings=tuple(named))
+        reply = (line.dataset, _id(line), line.system, " ".join(line.response.split())) if _id(line) else place
+        key = file if file not in replies[reply] and line.ratings else f"{file} {place}"
+        name = PurePath(file).stem
+        named = tuple(rating if rating.rater else replace(rating, rater=name) for rating in line.ratings)
+        replies[reply][key] = replace(line, ratings=named)
     lines = []
-    for group in groups.values():
-        first, *others = group.values()
+    for reply_lines in replies.values():
+        first, *others = reply_lines.values()
         if all(line.ratings and not line.quality for line in others):
-            first = replace(
-                first,
-                ratings=tuple(one for line in group.values() for one in line.ratings),
-                scales={key: scale for line in group.values() for key, scale in line.scales.items()},
-            )
-            others = []
+            ratings = tuple(rating for line in (first, *others) for rating in line.ratings)
+            scales = {key: scale for line in (first, *others) for key, scale in line.scales.items()}
+            first, others = replace(first, ratings=ratings, scales=scales), []
         lines += [first, *others]
     return lines
 
@@ -221,11 +219,9 @@ def _place(
 
 def _with_ratings(line: Example, rated: Example) -> Example:
     """Return the line with the ratings of the rated line."""
-    system = line.system if line.system is not None else rated.system
-    scales = rated.scales or line.scales
-    return replace(
-        line, ratings=rated.ratings, quality=rated.quality, scales=scales, system=system, extra=_keys(line, rated)
-    )
+    system, scales = rated.system if line.system is None else line.system, rated.scales or line.scales
+    about: dict[str, Any] = {"scales": scales, "system": system, "extra": _keys(line, rated)}
+    return replace(line, ratings=rated.ratings, quality=rated.quality, **about)
 
 
 def _keys(line: Example, rated: Example) -> dict[str, Any]:

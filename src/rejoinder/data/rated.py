@@ -234,31 +234,20 @@ def rated_sets(
     names = [example.dataset or UNNAMED for example in examples]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     of_lines, rated = np.array([numbers[name] for name in names], dtype=np.int64), np.isfinite(ratings)
-    sets = tuple(
-        _rated_set(name, np.flatnonzero(rated & (of_lines == number)), examples, ratings, of_lines, dimension)
-        for name, number in numbers.items()
-    )
-    among = np.arange(len(examples)) < len(examples) - others
-    sets = tuple(
-        replace(
-            own,
-            ties=tuple(line for line in ties if (line.dataset or UNNAMED) == own.name),
-            population=_population(np.flatnonzero(among & (of_lines == number)), own.places, examples),
-        )
-        for number, own in enumerate(sets)
-    )
+    sets = []
+    for number, name in enumerate(numbers):
+        of_set = _rated_set(name, np.flatnonzero(rated & (of_lines == number)), examples, ratings, of_lines, dimension)
+        places = np.flatnonzero(of_lines[: len(examples) - others] == number)
+        of_place = {place: row for row, place in enumerate(of_set.places.tolist())}
+        rows = np.array([of_place.get(place, -1) for place in places.tolist()], dtype=np.int64)
+        population = Population(tuple(examples[place] for place in places.tolist()), places, rows)
+        divided = tuple(line for line in ties if (line.dataset or UNNAMED) == name)
+        sets.append(replace(of_set, ties=divided, population=population))
     if sum(len(one) > 0 for one in sets) < 2:
-        return RatedSets(sets, None)
+        return RatedSets(tuple(sets), None)
     _refuse_pool_name(examples)
     pool = _rated_set(POOLED, np.flatnonzero(rated), examples, ratings, of_lines, dimension)
-    return RatedSets(sets, replace(pool, ties=tuple(ties)))
-
-
-def _population(places: IntArray, rated: IntArray, examples: Sequence[Example]) -> Population:
-    """Return all lines at `places`, of which those at `rated` have ratings."""
-    rows = {place: row for row, place in enumerate(rated.tolist())}
-    of_rated = np.array([rows.get(place, -1) for place in places.tolist()], dtype=np.int64)
-    return Population(tuple(examples[place] for place in places.tolist()), places, of_rated)
+    return RatedSets(tuple(sets), replace(pool, ties=tuple(ties)))
 
 
 def _rated_set(
@@ -373,45 +362,47 @@ def labelled(
     """
     if tie is not None:
         require_one_of("tie", tie, ("fail", "pass"))
-    facts: dict[str, Any] = {"unknown": [*unknown], "train": [], "dev": [], "in_prompt": [], "differing": []}
     splits = [split_of(line.extra) if _rated(line, dimension) else "" for line in lines]
     left_out = {TRAIN} & {*splits} if {DEV, TEST} & {*splits} else set()
     left_out |= {DEV} & {*splits} if test_only and TEST in splits else set()
     prompts = list(map(normalized, prompts))
-    kept = []
-    for line, split in zip(lines, splits, strict=True):
+    leaks: dict[str, list[str]] = {"train": [], "dev": [], "in_prompt": []}
+    kept, by_set = list[Example](), defaultdict[str | None, list[int]](list)
+    for place, (line, split) in enumerate(zip(lines, splits, strict=True)):
         words = normalized(line.response) if prompts and _rated(line, dimension) else ""
         leak = split if split in left_out else ""
         if is_telling(words) and any(words in prompt for prompt in prompts):
             leak = "in_prompt"
-        facts.setdefault(leak, []).append(line.id)
+        if leak:
+            leaks[leak].append(line.id)
         kept.append(_unlabelled(line, dimension) if leak else line)
-    facts.pop("", None)
-    facts["differing"] = [line.id for line in kept if _contradicts_itself(line, dimension)]
-    by_set = defaultdict[str | None, list[int]](list)
-    for place, line in enumerate(kept):
         by_set[line.dataset].append(place)
-    ties: list[Example] = []
+    differing, ties = [line.id for line in kept if _contradicts_itself(line, dimension)], list[Example]()
     for places in by_set.values():
         if not _are_labels([kept[place] for place in places], dimension):
             continue
         for place in places:
-            votes = [int(rating.value) for rating in kept[place].counted(dimension)]
-            if len(votes) < 2 or dimension in kept[place].quality:
+            line = kept[place]
+            votes = [int(rating.value) for rating in line.counted(dimension)]
+            if len(votes) < 2 or dimension in line.quality:
                 continue
-            label = majority(votes)  # type: ignore[arg-type]
-            ties += [kept[place]] if label is None else []
-            label = int(tie == "pass") if label is None and tie else label  # type: ignore[assignment]
-            line = kept[place] if label is not None else _unlabelled(kept[place], dimension)
-            kept[place] = line if label is None else replace(line, quality={**line.quality, dimension: label})
-    facts |= {"ties": [line.id for line in ties], "tied_as": tie or ""}
-    return Labelled(tuple(kept), () if tie else tuple(ties), facts)
+            label: int | None = majority(votes)  # type: ignore[arg-type]
+            if label is None:
+                ties.append(line)
+                label = None if tie is None else int(tie == "pass")
+            if label is None:
+                kept[place] = _unlabelled(line, dimension)
+            else:
+                kept[place] = replace(line, quality={**line.quality, dimension: label})
+    facts = {"unknown": [*unknown], **leaks, "differing": differing, "ties": [line.id for line in ties]}
+    return Labelled(tuple(kept), () if tie else tuple(ties), {**facts, "tied_as": tie or ""})
 
 
 def _unlabelled(line: Example, dimension: str) -> Example:
     """Return a line without ratings in a dimension."""
     quality = {name: mean for name, mean in line.quality.items() if name != dimension}
-    return replace(line, ratings=tuple(one for one in line.ratings if one.dimension != dimension), quality=quality)
+    ratings = tuple(rating for rating in line.ratings if rating.dimension != dimension)
+    return replace(line, ratings=ratings, quality=quality)
 
 
 def _rated(line: Example, dimension: str) -> bool:

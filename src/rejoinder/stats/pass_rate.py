@@ -20,13 +20,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, log, sqrt
-from typing import Any
 
 import numpy as np
 
 from rejoinder.estimates import CONFIDENCE, NAN, Estimate
 from rejoinder.stats.prediction_powered import Sample, powered
-from rejoinder.stats.resamples import FloatArray, IntArray
+from rejoinder.stats.resamples import FloatArray, IntArray, renumbered
 
 NO_VERDICT = 2
 """The number of lines without a verdict, among the verdicts."""
@@ -39,11 +38,10 @@ def design_effect(parts: FloatArray, clusters: IntArray) -> float:
 
     `parts` [N] are what each line adds to the error of the sum.
     """
-    alone, groups = float(parts @ parts), len(np.unique(clusters))
-    if groups < 2 or alone <= 0:
+    alone, sums = float(parts @ parts), np.bincount(renumbered(clusters), weights=parts)
+    if len(sums) < 2 or alone <= 0:
         return 1.0
-    sums = np.bincount(np.unique(clusters, return_inverse=True)[1], weights=parts)
-    return max(float(sums @ sums) * groups / (groups - 1) / alone, 1.0)
+    return max(float(sums @ sums) * len(sums) / (len(sums) - 1) / alone, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,18 +80,16 @@ class PassRate:
     def minus(self, other: PassRate) -> Estimate:
         """Return the difference to the rate of other lines; lines of one cluster may be on both sides."""
         n, reason = self.n + other.n, self.reason or other.reason
-        if reason or self.clusters is None or other.clusters is None:
+        if reason or self.clusters is None or other.clusters is None or self.parts is None or other.parts is None:
             return Estimate(n=n, reason=reason)
-        variance, joint = self.variance + other.variance, np.intersect1d(self.clusters, other.clusters)
-        if len(joint):
-            sides = ((own.parts, np.isin(own.clusters, joint)) for own in (self, other))  # type: ignore[arg-type]
-            first, second = (parts[both] for parts, both in sides)  # type: ignore[index]
-            # Shared conversations narrow the interval by at most half: their covariance is only estimated.
-            variance -= min(2 * float(first @ second), variance / 2)
+        variance = self.variance + other.variance
+        _, ours, theirs = np.intersect1d(self.clusters, other.clusters, assume_unique=True, return_indices=True)
+        # Shared conversations narrow the interval by at most half: their covariance is only estimated.
+        covariance = 2 * float(self.parts[ours] @ other.parts[theirs])
         squares = self.variance**2 / max(self.freedom, 1) + other.variance**2 / max(other.freedom, 1)
-        freedom = (self.variance + other.variance) ** 2 / squares if min(self.freedom, other.freedom) > 0 else 0
-        middle = self.middle - other.middle
-        return _between(self.value - other.value, middle, variance, freedom, n, (-1.0, 1.0))
+        freedom = variance**2 / squares if min(self.freedom, other.freedom) > 0 else 0
+        middle, value = self.middle - other.middle, self.value - other.value
+        return _between(value, middle, variance - min(covariance, variance / 2), freedom, n, (-1.0, 1.0))
 
 
 def pass_rate(
@@ -194,29 +190,27 @@ def weighted_shares(
     Among such labels the verdicts are not as frequent as among all lines, where the judge passes the share `passed` of
     the `lines`; so each verdict has its weight. The intervals are normal for the logarithm of the odds.
     """
-    sides = {kind: labels[verdicts == kind] for kind in (0, 1)}
-    weights = {0: 1 - passed, 1: passed}
+    sides, weights = {kind: labels[verdicts == kind] for kind in (0, 1)}, {0: 1 - passed, 1: passed}
     if not all(map(len, sides.values())):
-        nothing = Estimate(reason="the judge passes, or fails, every labelled line")
-        return {"TPR": nothing, "TNR": nothing}
+        return dict.fromkeys(("TPR", "TNR"), Estimate(reason="the judge passes, or fails, every labelled line"))
     parts = np.zeros(len(labels))
-    for kind, own in sides.items():
-        parts[verdicts == kind] = weights[kind] * (own - own.mean()) / len(own)
+    for kind, side in sides.items():
+        parts[verdicts == kind] = weights[kind] * (side - side.mean()) / len(side)
     effect, result = design_effect(parts, clusters), dict[str, Estimate]()
     for name, hit in (("TPR", 1), ("TNR", 0)):
         odds, variance, mass = 0.0, 1 / (lines * passed * (1 - passed)), dict[int, float]()
-        for kind, own in sides.items():
-            hits, size = (own == hit).sum() / effect, len(own) / effect
+        for kind, side in sides.items():
+            hits, size = (side == hit).sum() / effect, len(side) / effect
             p = (hits + 0.5) / (size + 1)
-            mass[kind] = weights[kind] * float((own == hit).mean())
+            mass[kind] = weights[kind] * float((side == hit).mean())
             odds += (1 if kind == hit else -1) * log(weights[kind] * p)
             variance += (1 - p) / (p * (size + 1))
-        reach, total = _Z * sqrt(variance), sum(mass.values())
-        value = mass[hit] / total if total else NAN
-        low, high = (1 / (1 + np.exp(-(odds + sign * reach))) for sign in (-1, 1))
-        reason = "" if total else f"no reply is labelled {'good' if hit else 'bad'}"
-        ends: dict[str, Any] = {"low": min(float(low), value), "high": max(float(high), value)} if total else {}
-        result[name] = Estimate(value=value, **ends, reason=reason)
+        if not (total := sum(mass.values())):
+            result[name] = Estimate(reason=f"no reply is labelled {'good' if hit else 'bad'}")
+            continue
+        value, reach = mass[hit] / total, _Z * sqrt(variance)
+        low, high = (float(1 / (1 + np.exp(-(odds + sign * reach)))) for sign in (-1, 1))
+        result[name] = Estimate(value=value, low=min(low, value), high=max(high, value))
     return result
 
 
@@ -250,17 +244,16 @@ def rogan_gladen(right: tuple[float, float], labelled: tuple[float, float], pass
     return Estimate(value=value, low=low, high=high)
 
 
-def labels_for(half: float, rates: PassRate | tuple[PassRate, PassRate]) -> int | None:
+def labels_for(half: float, *rates: PassRate) -> int | None:
     """Return how many labels bring a rate, or the difference of two, to ± `half`; None if no number does.
 
     The part of the variance that comes from how many lines there are does not fall with more labels.
     """
-    sides = (rates,) if isinstance(rates, PassRate) else rates
-    if any(side.reason for side in sides):
+    if any(rate.reason for rate in rates):
         return None
-    left = (half / _Z) ** 2 - sum(side.variance - side.of_labels for side in sides)
-    most, n = sum(side.lines for side in sides), sum(side.n for side in sides)
-    labels = ceil(n * sum(side.of_labels for side in sides) / left) if left > 0 else most + 1
+    left = (half / _Z) ** 2 - sum(rate.variance - rate.of_labels for rate in rates)
+    most, n = sum(rate.lines for rate in rates), sum(rate.n for rate in rates)
+    labels = ceil(n * sum(rate.of_labels for rate in rates) / left) if left > 0 else most + 1
     return labels if labels <= most else None
 
 
