@@ -19,8 +19,8 @@ from research.run import experiment as experiment_called
 
 RESULTS = PROJECT / "docs" / "results"
 ARCHIVE = PROJECT / "research" / "archive"
-# Pages that no experiment writes: the overview, one of `rejoinder study`, one of a benchmark.
-BY_HAND = {"README", "study", "performance"}
+# Pages that no experiment writes: the overview, one of `rejoinder study`, two of benchmarks, one of simulations.
+BY_HAND = {"README", "study", "performance", "judging-judges", "statistics"}
 
 
 def test_every_page_of_results_is_an_experiment() -> None:

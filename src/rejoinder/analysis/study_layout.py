@@ -162,7 +162,7 @@ def scatter_charts(scored: ScoredSet, estimates: Sequence[Estimate]) -> list[Cha
         lines.append(scatter(f"lines-{scored.name}-{name}", x, y, caption=caption, **about))
         means = {row.system: row.value for row in pick(estimates, scorer=name, statistic="mean score", level="system")}
         order = one(estimates, scorer=name, statistic="pearson", level="system")
-        if order.known:
+        if order.known and means:
             names = sorted(means, key=lambda system: -ratings[system])
             both = np.array([[values[system] for system in names] for values in (ratings, means)])
             lowest, width = both.min(axis=1, keepdims=True), np.ptp(both, axis=1, keepdims=True)

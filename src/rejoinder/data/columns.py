@@ -244,12 +244,7 @@ def plan(
     context = found.get("context", ())
     if len(context) == 1 and "context" not in mapped and plain(context[0]) in _HISTORY:
         take("context", [*context, *[key for key, word in free.items() if word in _SAID_LAST][:1]])
-    scales: dict[str, tuple[int, int]] = {}
-    rated_by = [(ours, name) for ours, names in found.items() for name in names if ours[:6] in ("rating", "qualit")]
-    for ours, name in rated_by:
-        dimension = ours.partition(".")[2] or "overall"
-        if (scale := header(name)[1]) and scales.setdefault(dimension, scale) != scale:
-            _refuse("rating", [other for _, other in rated_by if header(other)[1]], where)  # on two scales
+    scales = _stated_scales(found, where)
     read = (
         f"{' + '.join(names)} as {ours}"
         for ours, names in found.items()
@@ -259,6 +254,17 @@ def plan(
     used = frozenset((*raters, *(name for ours, names in found.items() if ours != "rater" or rated for name in names)))
     unread = tuple(key for key, word in free.items() if not labels or word not in OF_LABELS)
     return Plan(found, unread, scales, tuple(read), raters, used)
+
+
+def _stated_scales(found: Mapping[str, Sequence[str]], where: str) -> dict[str, tuple[int, int]]:
+    """Return the scales in the names of columns of ratings, by dimension; ColumnError if one has two."""
+    scales: dict[str, tuple[int, int]] = {}
+    rated_by = [(ours, name) for ours, names in found.items() for name in names if ours[:6] in ("rating", "qualit")]
+    for ours, name in rated_by:
+        dimension = ours.partition(".")[2] or "overall"
+        if (scale := header(name)[1]) and scales.setdefault(dimension, scale) != scale:
+            _refuse("rating", [other for _, other in rated_by if header(other)[1]], where)
+    return scales
 
 
 _EASILY_LOST = ("context", "response", "references", "system", "ratings", "quality", "scale", "context_id")
