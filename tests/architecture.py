@@ -40,7 +40,7 @@ DESIGN = {
     "annotation": Package(9, 1_700),
     "serving": Package(9, 1_100),
     "integrations": Package(9, 450),
-    "analysis": Package(8, 8_630),  # 4,400 in the first design: layouts, facts for templates, judges against labels (1,450)
+    "analysis": Package(8, 8_630),  # 4,400 in the first design: layouts, templates, judges against labels (1,450)
     "auditing": Package(8, 1_600),
     "systems": Package(8, 1_450),
     "scoring": Package(7, 1_100),
