@@ -350,7 +350,10 @@ def test_an_interruption_is_answered_once_and_leaves_nothing(tmp_path: Path) -> 
         assert (process.wait(60), process.stdout.read()) == (130, "")
         assert process.stderr.read() == "rejoinder: interrupted; every output file is whole or as it was\n"
     assert not [path for path in tmp_path.iterdir() if "scored" in path.name]
-    assert not [path.stem for path in pids if Path(f"/proc/{path.stem}").exists()]
+    until = time.monotonic() + 20
+    while [path for path in pids if Path(f"/proc/{path.stem}").exists()]:
+        assert time.monotonic() < until, "a worker is left"
+        time.sleep(0.05)
 
 
 # a Ray cluster
@@ -389,7 +392,8 @@ def test_a_cluster_scores_as_one_process_does_whoever_is_killed(
     many, alone = run(*call, "many.jsonl", "--ray", "auto"), run(*call, "alone.jsonl")
     assert (many.code, alone.code, many.out) == (0, 0, alone.out)
     assert Path("many.jsonl").read_bytes() == Path("alone.jsonl").read_bytes()
-    assert len(many.err.splitlines()) == 1 and "another one scores its lines again" in many.err
+    lost = [line for line in many.err.splitlines() if not line.startswith("waiting for")]  # a slow machine waits first
+    assert len(lost) == 1 and "another one scores its lines again" in lost[0]
     deadly(tmp_path, [*map(str, range(20)), "always"])
     ran = run(*call, "out.jsonl", "--ray", "auto")
     assert ran.code == WorkersLost("").exit_code and "to given.jsonl:21 ended 3 workers" in ran.err
