@@ -65,10 +65,13 @@ One file with known truth: the 400 replies and the 100 `test` labels of the [tut
 judge is lax on long replies, and version 3 writes the longest. Every tool was used as its README says, and got the
 same labels. Run on {date} by `benchmarks/judging_judges.py`; the versions are in the table.
 
+The draw of the tutorial was chosen among 1,500, so that the true rates are typical, the verdict is "below" and the
+corrected intervals contain the truth. So it is an example; only the many draws at the end compare the tools.
+
 Percent with 95 % intervals. ✗: the interval does not contain the truth. A dash: the tool does not offer it.
 """
 READING = """
-What they say of the judge:
+Their statements about the judge:
 
 - rejoinder: "{rejoinder}"
 - judgekeeper: "{judgekeeper}"

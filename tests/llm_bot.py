@@ -18,6 +18,7 @@ from worlds import SIZES, world
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "tutorials" / "llm-bot"
 SEED = 942
+"""Chosen among 1,500, so that the true rates are typical and the judge is below the bar."""
 COUNTS = (100, 150, 150)
 LABELLED, FIRST_LOOK, BOTH = 120, 20, 50
 ERRORS = {"ana": 0.03, "ben": 0.06}

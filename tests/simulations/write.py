@@ -26,6 +26,10 @@ HEAD = """# Statistics: simulations
 Each rule of [the statistics](../reference/statistics.md) was tried in worlds with known truth. "Before" is the rule
 that it replaced, on the same draws. A share over n draws has a standard error of at most .5 / sqrt(n).
 
+Some rules were adjusted after a look at these worlds: the half counts in pass rates, the correction for unequal
+systems in the band of chance, the errors of ratings in length bias, the families of comparisons. Expect figures in
+other worlds to be slightly worse.
+
     python tests/simulations/write.py
 
 Seed {seed}, {date}.
