@@ -21,13 +21,13 @@ from pathlib import Path
 
 import rejoinder
 from rejoinder.example import Example
-from rejoinder.judges.views import reading, reference
-from rejoinder.judges.views.language import LanguageView
-from rejoinder.judges.views.lexical import LexicalView
-from rejoinder.judges.views.reference import ReferenceView
-from rejoinder.judges.views.view import View
+from rejoinder.judges.features import reading, reference
+from rejoinder.judges.features.language import LanguageView
+from rejoinder.judges.features.lexical import LexicalView
+from rejoinder.judges.features.reference import ReferenceView
+from rejoinder.judges.features.view import View
+from rejoinder.pretraining.phrases import Counts, count_phrases
 from rejoinder.report.markdown import markdown_table
-from rejoinder.training.phrases import Counts, count_phrases
 
 RESULT = Path(__file__).parent / "results" / "views_speed.md"
 MOST = 0.7  # milliseconds that all of them together may take for an example

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rejoinder.data.folders import Parts, read_folder
-from rejoinder.encoders import load_encoder
-from rejoinder.encoders.selector import from_parts as selector_of
-from rejoinder.encoders.student import StudentEncoder
 from rejoinder.errors import UsageError
-from rejoinder.judges.views.assembly import Material
-from rejoinder.judges.views.learner import boxed_material
-from rejoinder.training.mood import from_parts as mood_of
-from rejoinder.training.phrases import from_parts as phrases_of
+from rejoinder.judges.features.assembly import Material
+from rejoinder.judges.regression.learner import boxed_material
+from rejoinder.models.encoders import load_encoder
+from rejoinder.models.selector_encoder import from_parts as selector_of
+from rejoinder.models.student_encoder import StudentEncoder
+from rejoinder.pretraining.mood import from_parts as mood_of
+from rejoinder.pretraining.phrases import from_parts as phrases_of
 from research.asked import named
 
 MADE_OF = ("phrases", "student", "selector", "mood")

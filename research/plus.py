@@ -13,13 +13,13 @@ from rejoinder.auditing.attack import ATTACKS
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate
 from rejoinder.judges.augmentation import augment
+from rejoinder.judges.features.assembly import Material
+from rejoinder.judges.features.own import source_called
+from rejoinder.judges.features.views import Views
 from rejoinder.judges.lines import RatedLines, encode_rated
+from rejoinder.judges.regression.learner import ViewsLearner, boxed_material
+from rejoinder.judges.regression.lines import NO_LINE, Spoilt, ViewLines
 from rejoinder.judges.train import Trained, fit_judge
-from rejoinder.judges.views.assembly import Material
-from rejoinder.judges.views.learner import ViewsLearner, boxed_material
-from rejoinder.judges.views.lines import NO_LINE, Spoilt, ViewLines
-from rejoinder.judges.views.own import source_called
-from rejoinder.judges.views.views import Views
 from rejoinder.report.results import Results
 from rejoinder.scorer import FloatArray, Scorer
 from research.asked import RELEVANCE, Asked, Takes, named

@@ -8,17 +8,17 @@ from pathlib import Path
 import tiny
 from examples_for_views import TURNS, phrases
 from rejoinder.data.folders import read_folder
-from rejoinder.encoders import load_encoder
-from rejoinder.encoders.selector import from_parts as from_selector
-from rejoinder.encoders.student import StudentEncoder
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import augment
+from rejoinder.judges.features.assembly import Material
+from rejoinder.judges.regression.judge import ViewsJudge
+from rejoinder.judges.regression.learner import ViewsLearner
+from rejoinder.judges.regression.trees import Growth
 from rejoinder.judges.train import train_judge
-from rejoinder.judges.views.assembly import Material
-from rejoinder.judges.views.judge import ViewsJudge
-from rejoinder.judges.views.learner import ViewsLearner
-from rejoinder.judges.views.trees import Growth
-from rejoinder.training.phrases import from_parts as from_phrases
+from rejoinder.models.encoders import load_encoder
+from rejoinder.models.selector_encoder import from_parts as from_selector
+from rejoinder.models.student_encoder import StudentEncoder
+from rejoinder.pretraining.phrases import from_parts as from_phrases
 
 QUICK = Growth(trees=20, step=0.2, fewest=5)
 

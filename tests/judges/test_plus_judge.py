@@ -21,9 +21,9 @@ from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
 from rejoinder.judges import plus
 from rejoinder.judges.notes import CUT
+from rejoinder.judges.regression.judge import ViewsJudge
+from rejoinder.judges.regression.learner import ViewsLearner, boxed_material
 from rejoinder.judges.train import train_judge
-from rejoinder.judges.views.judge import ViewsJudge
-from rejoinder.judges.views.learner import ViewsLearner, boxed_material
 from rejoinder.llm.causal import PACKAGED, causal_model
 from rejoinder.scoring.catalog import fitted_on
 

@@ -13,7 +13,7 @@ from conftest import PROJECT
 from rejoinder.assets import JUDGE, PLUS
 from rejoinder.data.folders import read_folder
 from rejoinder.example import Example
-from rejoinder.judges.views.judge import ViewsJudge
+from rejoinder.judges.regression.judge import ViewsJudge
 
 RECIPE = runpy.run_path(str(PROJECT / "recipes" / "judge_thresholds.py"))
 TEXTS = ("i see.", "we talked about the film and the weather yesterday", "The trains, late again! Who knows why?")

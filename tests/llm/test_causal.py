@@ -13,7 +13,7 @@ import tiny
 from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, UnusableModel
 from rejoinder.example import Example
-from rejoinder.judges.views.own import source_called, source_of, views_of
+from rejoinder.judges.features.own import source_called, source_of, views_of
 from rejoinder.llm import causal
 from rejoinder.llm import loading as models
 from rejoinder.llm.causal import CausalModel, causal_model

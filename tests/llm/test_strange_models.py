@@ -18,15 +18,15 @@ import pytest
 
 import rejoinder
 from rejoinder.data.folders import Parts, write_folder
-from rejoinder.encoders import load_encoder
 from rejoinder.errors import DataError, MissingAsset, RejoinderError, UnusableModel
 from rejoinder.example import Example
+from rejoinder.judges.features.own import source_of
 from rejoinder.judges.train import train_judge
-from rejoinder.judges.views.own import source_of
 from rejoinder.llm import template_process
 from rejoinder.llm.causal import PACKAGED, causal_model
 from rejoinder.llm.chat_form import chat_form
 from rejoinder.llm.loading import FOLDERS, bare_name, is_bare_name
+from rejoinder.models.encoders import load_encoder
 
 pytest.importorskip("torch", reason="needs the extra train")
 transformers = pytest.importorskip("transformers", reason="needs the extra encoders")

@@ -14,11 +14,11 @@ from conftest import Run
 from judges_over_views import QUICK, made_material, rated
 from rejoinder.data.write import write
 from rejoinder.example import Example
+from rejoinder.judges.features.assembly import Material
+from rejoinder.judges.features.own import source_called
 from rejoinder.judges.lines import encode_rated
-from rejoinder.judges.views.assembly import Material
-from rejoinder.judges.views.learner import ViewsLearner
-from rejoinder.judges.views.lines import NO_LINE, Spoilt
-from rejoinder.judges.views.own import source_called
+from rejoinder.judges.regression.learner import ViewsLearner
+from rejoinder.judges.regression.lines import NO_LINE, Spoilt
 from research import plus
 from research.plus import reading
 

@@ -11,9 +11,9 @@ import pytest
 from conftest import PROJECT, Run, refused
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, read_folder
-from rejoinder.encoders import load_encoder
 from rejoinder.errors import DataError
-from rejoinder.training.mood import REACTION, TURN, Mood, from_parts, is_sympathy, news_in
+from rejoinder.models.encoders import load_encoder
+from rejoinder.pretraining.mood import REACTION, TURN, Mood, from_parts, is_sympathy, news_in
 
 BAD = ("my dog died", "i lost my money", "she is very sick", "we missed the train", "the storm killed the cat")
 GOOD = ("we won the game", "i bought a house", "she loves her school", "we saw a new film", "the band played music")

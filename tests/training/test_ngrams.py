@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from conftest import drawn
 from rejoinder.errors import DataError, UsageError
-from rejoinder.training import ngrams
-from rejoinder.training.ngrams import fit_witten_bell
+from rejoinder.pretraining import ngrams
+from rejoinder.pretraining.ngrams import fit_witten_bell
 
 V = 6
 START = V

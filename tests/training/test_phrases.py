@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from conftest import PROJECT, Run
 from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError
-from rejoinder.training.phrases import Counts, PhraseRecipe, Phrases, count_phrases, from_parts
-from rejoinder.training.recipe import read_recipe
+from rejoinder.pretraining.phrases import Counts, PhraseRecipe, Phrases, count_phrases, from_parts
+from rejoinder.pretraining.recipe import read_recipe
 
 TURNS = ("the cat sat .", "the dog sat .", "the cat ran !", "Hello", "hello", "hello ")
 ALL = Counts(vocabulary=10, bigrams=1, trigrams=1, replies=2)

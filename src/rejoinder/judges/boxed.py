@@ -10,8 +10,8 @@ from rejoinder.data.folders import read_folder
 from rejoinder.judges.answers import SHORT_CHAT, UNREAD
 from rejoinder.judges.domain import bundled_rule
 from rejoinder.judges.learner import PREDICTED, Choices
-from rejoinder.judges.views.judge import ViewsJudge, from_parts
-from rejoinder.judges.views.learner import ViewsLearner, boxed_material
+from rejoinder.judges.regression.judge import ViewsJudge, from_parts
+from rejoinder.judges.regression.learner import ViewsLearner, boxed_material
 from rejoinder.scorer import Card
 
 NAME = "rejoinder"

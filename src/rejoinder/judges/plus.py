@@ -14,10 +14,10 @@ from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError, MissingAsset
 from rejoinder.judges.answers import SHORT_CHAT, training_in
 from rejoinder.judges.domain import bundled_rule
-from rejoinder.judges.views.assembly import OWN, Material
-from rejoinder.judges.views.judge import FAMILY, ViewsJudge
-from rejoinder.judges.views.learner import boxed_material
-from rejoinder.judges.views.parts import heads_in, with_heads
+from rejoinder.judges.features.assembly import OWN, Material
+from rejoinder.judges.regression.judge import FAMILY, ViewsJudge
+from rejoinder.judges.regression.learner import boxed_material
+from rejoinder.judges.regression.parts import heads_in, with_heads
 from rejoinder.llm.causal import PACKAGED, RELEASE, CausalModel, causal_model
 
 PREFIX = "plus"

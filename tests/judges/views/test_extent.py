@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import rejoinder
-import rejoinder.judges.views.extent as extent
+import rejoinder.judges.regression.extent as extent
 from rejoinder.example import Example
+from rejoinder.judges.features.view import Features, Group
+from rejoinder.judges.features.views import Views
 from rejoinder.judges.learner import Side
 from rejoinder.judges.notes import CONTEXT_CUT, CUT
-from rejoinder.judges.views.extent import CHARACTERS, SUBWORDS, bounded, shown
-from rejoinder.judges.views.judge import ViewsJudge
-from rejoinder.judges.views.view import Features, Group
-from rejoinder.judges.views.views import Views
+from rejoinder.judges.regression.extent import CHARACTERS, SUBWORDS, bounded, shown
+from rejoinder.judges.regression.judge import ViewsJudge
 from rejoinder.text.normalize import visible_text
 
 LINE = Example(("hi, how are you?", "fine. any plans?"), "i will see a movie.", ("a film with friends.",))

@@ -15,15 +15,15 @@ from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import ReplySet, written
-from rejoinder.judges.views.contrasts import AGAINST, FEWEST, FOLDS, Written, fit_contrasts, said_of, shared_out
-from rejoinder.judges.views.fit import Part, Way, fit_parts
-from rejoinder.judges.views.head import fit_head
-from rejoinder.judges.views.lexical import LexicalView
-from rejoinder.judges.views.lines import FITTING, MISLEADING, OTHER, RANDOM, encode
-from rejoinder.judges.views.parts import heads_in, with_heads
-from rejoinder.judges.views.trees import Growth
-from rejoinder.judges.views.view import WIDE, Features, Group, View
-from rejoinder.judges.views.views import Views
+from rejoinder.judges.features.lexical import LexicalView
+from rejoinder.judges.features.view import WIDE, Features, Group, View
+from rejoinder.judges.features.views import Views
+from rejoinder.judges.regression.contrasts import AGAINST, FEWEST, FOLDS, Written, fit_contrasts, said_of, shared_out
+from rejoinder.judges.regression.fit import Part, Way, fit_parts
+from rejoinder.judges.regression.head import fit_head
+from rejoinder.judges.regression.lines import FITTING, MISLEADING, OTHER, RANDOM, encode
+from rejoinder.judges.regression.parts import heads_in, with_heads
+from rejoinder.judges.regression.trees import Growth
 from rejoinder.scorer import FloatArray
 
 SMALL = Growth(trees=15, leaves=5, step=0.3, fewest=5)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from examples_for_views import EXAMPLES, features, phrases, require_rows_of_their_own
 from rejoinder.example import Example
-from rejoinder.judges.views.language import LanguageView
+from rejoinder.judges.features.language import LanguageView
 
 VIEW = LanguageView(phrases())
 

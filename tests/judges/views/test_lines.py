@@ -10,9 +10,9 @@ from examples_for_views import phrases
 from judges_over_views import rated
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import ReplySet, augment, written
-from rejoinder.judges.views.lexical import LexicalView
-from rejoinder.judges.views.lines import FITTING, MISLEADING, NO_LINE, OTHER, RANDOM, Spoilt, encode
-from rejoinder.judges.views.views import Views
+from rejoinder.judges.features.lexical import LexicalView
+from rejoinder.judges.features.views import Views
+from rejoinder.judges.regression.lines import FITTING, MISLEADING, NO_LINE, OTHER, RANDOM, Spoilt, encode
 
 VIEWS = Views((LexicalView(phrases()),))
 

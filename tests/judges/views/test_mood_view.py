@@ -13,10 +13,10 @@ from examples_for_views import EXAMPLES, features, require_rows_of_their_own
 from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.judges.views.assembly import Material, material_of
-from rejoinder.judges.views.learner import boxed_material
-from rejoinder.judges.views.mood import COLUMNS, LONGEST, MoodView
-from rejoinder.training.mood import KIND, REACTION, TURN, Mood
+from rejoinder.judges.features.assembly import Material, material_of
+from rejoinder.judges.features.mood import COLUMNS, LONGEST, MoodView
+from rejoinder.judges.regression.learner import boxed_material
+from rejoinder.pretraining.mood import KIND, REACTION, TURN, Mood
 
 
 @pytest.fixture(scope="module")

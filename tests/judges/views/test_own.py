@@ -15,11 +15,11 @@ from rejoinder.data.folders import Parts
 from rejoinder.data.write import write
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
+from rejoinder.judges.features.assembly import Material
+from rejoinder.judges.features.own import source_called, source_of
+from rejoinder.judges.regression.judge import ViewsJudge
+from rejoinder.judges.regression.learner import ViewsLearner
 from rejoinder.judges.train import train_judge
-from rejoinder.judges.views.assembly import Material
-from rejoinder.judges.views.judge import ViewsJudge
-from rejoinder.judges.views.learner import ViewsLearner
-from rejoinder.judges.views.own import source_called, source_of
 from rejoinder.scoring.catalog import load_scorer, score
 
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from conftest import GOLDEN
 from rejoinder.data.read import read
-from rejoinder.judges.views.language import LanguageView
-from rejoinder.judges.views.lexical import LexicalView
-from rejoinder.training.corpora import part_of
-from rejoinder.training.phrases import Counts, count_phrases
+from rejoinder.judges.features.language import LanguageView
+from rejoinder.judges.features.lexical import LexicalView
+from rejoinder.pretraining.corpora import part_of
+from rejoinder.pretraining.phrases import Counts, count_phrases
 
 # What the prototype calls the columns that mean the same.
 NAMES = {

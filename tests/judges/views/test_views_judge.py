@@ -14,11 +14,11 @@ from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import EACH, WORTH, augment
+from rejoinder.judges.features.assembly import Material
 from rejoinder.judges.notes import UNLIKE
+from rejoinder.judges.regression.judge import EMPTY, ViewsJudge, from_parts
+from rejoinder.judges.regression.learner import ViewsLearner
 from rejoinder.judges.train import train_judge
-from rejoinder.judges.views.assembly import Material
-from rejoinder.judges.views.judge import EMPTY, ViewsJudge, from_parts
-from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.scorer import run
 from rejoinder.scoring.catalog import load_scorer
 
