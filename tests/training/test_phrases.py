@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from conftest import PROJECT, Run
 from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError
-from rejoinder.pretraining.phrases import Counts, PhraseRecipe, Phrases, count_phrases, from_parts
-from rejoinder.pretraining.recipe import read_recipe
+from rejoinder.pretraining.phrases import Phrases, count_phrases, from_parts
+from rejoinder.pretraining.recipe import Counts, PhraseRecipe, read_recipe
 
 TURNS = ("the cat sat .", "the dog sat .", "the cat ran !", "Hello", "hello", "hello ")
 ALL = Counts(vocabulary=10, bigrams=1, trigrams=1, replies=2)
@@ -57,8 +57,8 @@ def test_likelihoods_by_hand() -> None:
 
 
 def test_what_is_rare_is_dropped() -> None:
-    assert len(counted(counts=replace(ALL, vocabulary=3)).words) == 3
-    model = counted(counts=replace(ALL, bigrams=2, trigrams=3)).model
+    assert len(counted(counts=ALL.model_copy(update={"vocabulary": 3})).words) == 3
+    model = counted(counts=ALL.model_copy(update={"bigrams": 2, "trigrams": 3})).model
     start, first = model.vocabulary_size, counted().tokens(["the", "cat", "sat", ".", "hello"])
     kept = {divmod(int(gram), start + 1) for gram in model.levels[1].grams}
     the, cat, sat, stop, hello, end = first
@@ -69,7 +69,7 @@ def test_what_is_rare_is_dropped() -> None:
 @given(texts, st.integers(1, 3), st.integers(0, 2))
 @settings(max_examples=30)
 def test_a_folder_keeps_what_was_counted(turns: list[str], bigrams: int, more: int) -> None:
-    found = counted(turns, replace(ALL, bigrams=bigrams, trigrams=bigrams + more))
+    found = counted(turns, ALL.model_copy(update={"bigrams": bigrams, "trigrams": bigrams + more}))
     again = from_parts(found.parts)
     same(again, found)
     same(from_parts(again.parts), again)
@@ -78,7 +78,7 @@ def test_a_folder_keeps_what_was_counted(turns: list[str], bigrams: int, more: i
 @given(texts)
 @settings(max_examples=30)
 def test_probabilities_sum_to_one(turns: list[str]) -> None:
-    found = counted(turns, replace(ALL, bigrams=2, trigrams=2))
+    found = counted(turns, ALL.model_copy(update={"bigrams": 2, "trigrams": 2}))
     every = range(found.model.vocabulary_size)
     for model in (found.model, from_parts(found.parts).model):
         after = [float(model.by_order([[2, 2, token]])[-1][0][2]) for token in every]
@@ -88,7 +88,7 @@ def test_probabilities_sum_to_one(turns: list[str]) -> None:
 @given(texts)
 @settings(max_examples=30)
 def test_the_order_of_a_corpus_decides_no_more_than_ties(turns: list[str]) -> None:
-    one, other = (counted(given, replace(ALL, vocabulary=50)) for given in (turns, turns[::-1]))
+    one, other = (counted(given, ALL.model_copy(update={"vocabulary": 50})) for given in (turns, turns[::-1]))
     assert dict(one.rarity) == dict(other.rarity)
     assert (one.replies.tolist(), one.often.tolist()) == (other.replies.tolist(), other.often.tolist())
 
@@ -125,7 +125,7 @@ def test_damaged_parts_are_told(parts: Parts) -> None:
 
 
 def test_the_recipe_of_the_project_is_the_default() -> None:
-    assert read_recipe(PROJECT / "recipes" / "phrases.toml") == PhraseRecipe(Counts())
+    assert read_recipe(PROJECT / "recipes" / "phrases.toml") == PhraseRecipe(kind="phrases")
 
 
 def test_trigrams_lie_in_the_order_of_bigrams() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from math import tanh
 from pathlib import Path
@@ -26,6 +26,7 @@ from rejoinder.data.read import raise_error, silent
 from rejoinder.errors import DataError, UsageError
 from rejoinder.models.weights import Object, tensor
 from rejoinder.pretraining.corpora import digests, part_of
+from rejoinder.pretraining.recipe import MoodRecipe
 from rejoinder.scorer import Encoder, FloatArray
 
 KIND = "mood"
@@ -45,21 +46,6 @@ _JOY = re.compile(
     re.IGNORECASE,
 )
 _FEWEST = 5  # turns of either kind in either part: of fewer nothing can be told
-
-
-@dataclass(frozen=True)
-class MoodRecipe:
-    """Everything that decides what moods come out of dialogues and an encoder.
-
-    Attributes:
-        held_out: share of the dialogues that say how well it went.
-        penalty: by how much the squares of weights are held back, beside the loss of all pairs.
-        kind: `mood`.
-    """
-
-    held_out: float = 0.1
-    penalty: float = 1.0
-    kind: str = KIND
 
 
 @dataclass(frozen=True)
@@ -208,7 +194,7 @@ def pretrain_mood(
     config: dict[str, Any] = {
         "kind": KIND,
         "encoder": dict(encoder.options),
-        "recipe": asdict(recipe),
+        "recipe": recipe.to_dict(),
         "corpora": corpora,
     }
     config |= {"corpora": corpora, "keep_judged": keep_judged, "figures": best}

@@ -11,7 +11,7 @@ import json
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -28,43 +28,12 @@ from rejoinder.errors import DataError
 from rejoinder.models.weights import Count, tensor, words_of
 from rejoinder.pretraining.corpora import digests, part_of
 from rejoinder.pretraining.ngrams import Level, NgramModel, fit_witten_bell
+from rejoinder.pretraining.recipe import Counts, PhraseRecipe
 from rejoinder.text.normalize import match_words
 
 END, UNKNOWN, FIRST = 0, 1, 2  # the tokens that are no words, and the first that is one
 _WORDS = "words.json"
 _MOST = 2**16 - 3  # words, with two tokens and the start symbol in 16 bits
-
-
-@dataclass(frozen=True)
-class Counts:
-    """How much is kept of what is counted.
-
-    Attributes:
-        vocabulary: words, the most frequent ones.
-        longest_turn: words that are read of a turn.
-        bigrams: how often a pair of words has to occur to be kept.
-        trigrams: how often three words in a row have to occur to be kept, not less.
-        replies: how often a whole turn has to occur for it to count as a usual reply.
-    """
-
-    vocabulary: int = 30_000
-    longest_turn: int = 60
-    bigrams: int = 2
-    trigrams: int = 2
-    replies: int = 3
-
-
-@dataclass(frozen=True)
-class PhraseRecipe:
-    """Everything that decides what is counted in a corpus.
-
-    Attributes:
-        counts: see `Counts`.
-        kind: `phrases`.
-    """
-
-    counts: Counts
-    kind: str = "phrases"
 
 
 @dataclass(frozen=True)
@@ -125,7 +94,7 @@ class Phrases:
             "often": self.often,
             **_packed(self.model),
         }
-        return Parts({"kind": PhraseRecipe.kind, "turns": self.turns}, tensors, {_WORDS: listed_words})
+        return Parts({"kind": "phrases", "turns": self.turns}, tensors, {_WORDS: listed_words})
 
 
 def count_phrases(turns: Iterable[str], counts: Counts) -> Phrases:
@@ -210,7 +179,7 @@ def pretrain_phrases(
     found = count_phrases((turn for dialogue in dialogues for turn in dialogue.turns), recipe.counts)
     account, corpora = _account(found), digests(files)
     say(account)
-    config = {**found.parts.config, "recipe": asdict(recipe), "corpora": corpora, "keep_judged": keep_judged}
+    config = {**found.parts.config, "recipe": recipe.to_dict(), "corpora": corpora, "keep_judged": keep_judged}
     names = ", ".join(corpus["name"] for corpus in corpora)
     card = f"# Phrases\n\nHow usual words, three words in a row and whole replies are.\n\n{account}, from {names}.\n"
     write_folder(out, Parts(config, found.parts.tensors, found.parts.files), card, force=force)
