@@ -16,7 +16,7 @@ from rejoinder.example import Example
 from rejoinder.judges.features.assembly import Material, material_of
 from rejoinder.judges.features.mood import COLUMNS, LONGEST, MoodView
 from rejoinder.judges.regression.learner import boxed_material
-from rejoinder.pretraining.mood import KIND, REACTION, TURN, Mood
+from rejoinder.models.mood import KIND, REACTION, TURN, Mood
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from rejoinder.judges.features import answering, overlap, repetition, specificit
 from rejoinder.judges.features.reading import Reading
 from rejoinder.judges.features.view import Column, Features, Group, groups_of, names_of, table
 from rejoinder.judges.learner import Side
-from rejoinder.pretraining.phrases import Phrases
+from rejoinder.models.phrases import Phrases
 
 COLUMNS: tuple[Column[Reading], ...] = (
     *wording.COLUMNS,
