@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from every import ODD_TEXTS
 from rejoinder.example import Example
 from rejoinder.judges.features.table import FeatureBlock, Features
-from rejoinder.pretraining.phrases import Counts, Phrases, count_phrases
+from rejoinder.models.phrases import Phrases
+from rejoinder.pretraining.statistics import Counts, count_phrases
 
 TURNS = (
     "hello, how are you today?",

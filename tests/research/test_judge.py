@@ -50,7 +50,7 @@ def made_of(place: Path, corpus: str) -> list[str]:
     from examples_for_views import phrases
     from rejoinder.data.folders import Parts, read_folder, write_folder
     from rejoinder.models.encoders import load_encoder
-    from rejoinder.pretraining.mood import KIND, REACTION, TURN
+    from rejoinder.models.mood import KIND, REACTION, TURN
     from tiny import selector_model, student_model
 
     student = student_model(place / "student")

@@ -15,7 +15,7 @@ from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.features.mood import COLUMNS, LONGEST, MoodView
 from rejoinder.judges.features.resources import Resources, default_resources, load_resources
-from rejoinder.pretraining.mood import KIND, REACTION, TURN, Mood
+from rejoinder.models.mood import KIND, REACTION, TURN, Mood
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from rejoinder.judges.features.reading import Reading
 from rejoinder.judges.features.table import Features, Group
 from rejoinder.judges.features.view import Column, groups_of, names_of, table
 from rejoinder.judges.learner import Side
-from rejoinder.pretraining.phrases import Phrases
+from rejoinder.models.phrases import Phrases
 
 COLUMNS: tuple[Column[Reading], ...] = (
     *wording.COLUMNS,

@@ -16,7 +16,7 @@ from rejoinder.judges.features.meaning import joined
 from rejoinder.judges.features.table import Features, Group
 from rejoinder.judges.features.view import Column, groups_of, names_of, table
 from rejoinder.judges.learner import Side
-from rejoinder.pretraining.mood import Mood
+from rejoinder.models.mood import Mood
 from rejoinder.scorer import Encoder, FloatArray
 
 LONGEST = 40
@@ -93,8 +93,8 @@ class MoodView:
 
     def _moods(self, turn: FloatArray, context: FloatArray, reply: FloatArray) -> Moods:
         """Of three vectors [D]."""
-        of_turn = self.mood.of_turn
-        return Moods(of_turn(turn), of_turn(context), of_turn(reply), self.mood.of_reaction(reply))
+        as_turn, as_context, as_reply = self.mood.of_turn(np.stack([turn, context, reply])).tolist()
+        return Moods(as_turn, as_context, as_reply, float(self.mood.of_reaction(reply)))
 
 
 def _short(text: str) -> bool:

@@ -20,7 +20,7 @@ from rejoinder.example import Example
 from rejoinder.judges.features.reading import Remembered, Turn, Words, common_subsequence, words_of
 from rejoinder.judges.features.table import Features, Group
 from rejoinder.judges.learner import Side
-from rejoinder.pretraining.phrases import Phrases
+from rejoinder.models.phrases import Phrases
 
 _RUNS = (2, 3, 4)  # characters
 _MOST = 10  # so many references are many
