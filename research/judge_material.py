@@ -8,7 +8,7 @@ from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import UsageError
 from rejoinder.judges.features.assembly import Material
 from rejoinder.judges.regression.learner import boxed_material
-from rejoinder.models.encoders import load_encoder
+from rejoinder.models import load_encoder
 from rejoinder.models.selector_encoder import from_parts as selector_of
 from rejoinder.models.student_encoder import StudentEncoder
 from rejoinder.pretraining.mood import from_parts as mood_of

@@ -12,7 +12,7 @@ from conftest import PROJECT, Run, refused
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError
-from rejoinder.models.encoders import load_encoder
+from rejoinder.models import load_encoder
 from rejoinder.pretraining.mood import REACTION, TURN, Mood, from_parts, is_sympathy, news_in
 
 BAD = ("my dog died", "i lost my money", "she is very sick", "we missed the train", "the storm killed the cat")

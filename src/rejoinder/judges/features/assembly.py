@@ -20,8 +20,8 @@ from rejoinder.judges.features.selection import SelectionView
 from rejoinder.judges.features.view import View
 from rejoinder.judges.features.views import Views
 from rejoinder.llm.causal import CausalModel
-from rejoinder.models.encoders import INSIDE, Limited
-from rejoinder.models.encoders import from_parts as encoder_of
+from rejoinder.models import INSIDE, encoder_of
+from rejoinder.models.encoders import Limited
 from rejoinder.models.remembered import Remembered
 from rejoinder.models.selector_encoder import Selector
 from rejoinder.models.selector_encoder import from_parts as selector_of
