@@ -62,7 +62,7 @@ TODAY = {
     "integrations": Package(11, 550),
     "pages": Package(11, 761),
     "serving": Package(11, 2_213),
-    "auditing": Package(8, 2_046),
+    "auditing": Package(8, 2_047),
     "improve": Package(9, 1_810),
     "annotation": Package(6, 1_866),
     "judges": Package(6, 8_240),
