@@ -33,12 +33,12 @@ from threadpoolctl import threadpool_limits
 
 import rejoinder
 from rejoinder.data.folders import Parts
-from rejoinder.encoders import PortableEncoder, load_encoder
-from rejoinder.encoders.student import from_parts
 from rejoinder.errors import RejoinderError
-from rejoinder.nn.bpe import train_bpe
+from rejoinder.models.bpe import train_bpe
+from rejoinder.models.encoders import PortableEncoder, load_encoder
+from rejoinder.models.student_encoder import from_parts
+from rejoinder.pretraining.recipe import StudentRecipe, read_recipe
 from rejoinder.report.markdown import markdown_table
-from rejoinder.training.recipe import StudentRecipe, read_recipe
 
 RESULT = Path(__file__).parent / "results" / "encoder_speed.md"
 RECIPE = Path(__file__).parents[1] / "recipes" / "student-small.toml"
@@ -58,7 +58,7 @@ def untrained(seed: int) -> PortableEncoder:
     """A student of the recipe's sizes; speed does not follow from what the weights are."""
     import torch
 
-    from rejoinder.nn.student import StudentModel
+    from rejoinder.models.networks.student import StudentModel
 
     recipe = read_recipe(RECIPE)
     assert isinstance(recipe, StudentRecipe)  # noqa: S101

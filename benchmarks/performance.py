@@ -177,7 +177,7 @@ def sampling(rounds: int) -> Estimate:
     """How many times as long top-p takes where the vocabulary is sorted."""
     import torch
 
-    from rejoinder.nn.generate import nucleus
+    from rejoinder.models.networks.decoding import nucleus
 
     probabilities = (4 * torch.randn(16, 20_000, generator=torch.Generator().manual_seed(0))).softmax(-1)
 

@@ -29,12 +29,12 @@ import torch
 from torch import Tensor, nn
 
 from rejoinder.data.dialogues import Dialogue
-from rejoinder.nn.bpe import train_bpe
-from rejoinder.nn.dialogue import DialogueModel, Dialogues, Sizes
-from rejoinder.nn.recurrent import Normalise, cross_entropy, masked
-from rejoinder.training.batches import make_batch, piece_stream
-from rejoinder.training.dialogue import as_tensors
-from rejoinder.training.tokens import TokenStore, write_tokens
+from rejoinder.models.bpe import train_bpe
+from rejoinder.models.networks.dialogue import DialogueModel, Dialogues, Sizes
+from rejoinder.models.networks.recurrent import Normalise, cross_entropy, masked
+from rejoinder.pretraining.batches import make_batch, piece_stream
+from rejoinder.pretraining.dialogue import as_tensors
+from rejoinder.pretraining.tokens import TokenStore, write_tokens
 
 RESULT = Path(__file__).parent / "results" / "recurrent_throughput.md"
 SIZES = Sizes(vocabulary=4000, embedding=128, utterance=128, context=256, decoder=256)  # recipes/*-small.toml

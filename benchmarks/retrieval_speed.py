@@ -27,12 +27,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.models.dual_responder import highest
+from rejoinder.models.reply_bank import Pool
+from rejoinder.models.retrieval import BY_RESPONSE, TfidfResponder
+from rejoinder.models.tfidf import fitted, joined
 from rejoinder.report.markdown import markdown_table
 from rejoinder.responder import Context, Request
-from rejoinder.responders.dual import highest
-from rejoinder.responders.pool import Pool
-from rejoinder.responders.retrieval import BY_RESPONSE, TfidfResponder
-from rejoinder.responders.tfidf import fitted, joined
 
 RESULT = Path(__file__).parent / "results" / "retrieval_speed.md"
 MOST_SECONDS = 0.5

@@ -18,7 +18,7 @@ from typing import cast
 from rejoinder.assets import PLUS
 from rejoinder.data.folders import write_folder
 from rejoinder.judges.plus import kept
-from rejoinder.judges.views.judge import ViewsJudge
+from rejoinder.judges.regression.judge import ViewsJudge
 from rejoinder.llm.causal import PACKAGED
 from research.asked import Asked, typed
 from research.page import about

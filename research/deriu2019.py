@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.estimates import Estimate
-from rejoinder.judges.bilinear.fit import FitOptions
-from rejoinder.judges.bilinear.judge import TERMS
+from rejoinder.judges.adem.fit import FitOptions
+from rejoinder.judges.adem.judge import TERMS
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.splits import fold_groups
 from research.asked import Asked, Takes

@@ -10,15 +10,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rejoinder.encoders import AverageEncoder, PortableEncoder, load_encoder
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
-from rejoinder.judges.bilinear.fit import BilinearFit
-from rejoinder.judges.bilinear.head import Terms, Vectors
-from rejoinder.judges.bilinear.learner import Lines
-from rejoinder.judges.bilinear.oversample import response_lengths
-from rejoinder.judges.bilinear.sides import encode
+from rejoinder.judges.adem.fit import BilinearFit
+from rejoinder.judges.adem.head import Terms, Vectors
+from rejoinder.judges.adem.learner import Lines
+from rejoinder.judges.adem.oversample import response_lengths
+from rejoinder.judges.adem.sides import encode
 from rejoinder.judges.learner import Rows
+from rejoinder.models.encoders import AverageEncoder, PortableEncoder, load_encoder
 from rejoinder.scorer import FloatArray
 from rejoinder.text.vectors import read_vectors
 from research.asked import Asked

@@ -13,10 +13,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rejoinder.judges.bilinear.fit import BilinearFit, FitOptions, Normalise, take
-from rejoinder.judges.bilinear.judge import Kind
-from rejoinder.judges.bilinear.learner import BilinearLearner
-from rejoinder.judges.bilinear.recipes import DERIU2019
+from rejoinder.judges.adem.fit import BilinearFit, FitOptions, Normalise, take
+from rejoinder.judges.adem.judge import Kind
+from rejoinder.judges.adem.learner import BilinearLearner
+from rejoinder.judges.adem.recipes import DERIU2019
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.train import SHARES
 from rejoinder.scorer import Advance, FloatArray, ignore

@@ -18,9 +18,9 @@ from rejoinder.estimates import Estimate
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import augment, written
 from rejoinder.judges.lines import RatedLines, encode_rated
+from rejoinder.judges.regression.learner import ViewsLearner
+from rejoinder.judges.regression.lines import Spoilt
 from rejoinder.judges.train import Trained, fit_judge
-from rejoinder.judges.views.learner import ViewsLearner
-from rejoinder.judges.views.lines import Spoilt
 from rejoinder.report.results import Results
 from rejoinder.scorer import FloatArray, Scorer, Scores, Signature
 from rejoinder.stats.correlation import mean_correlation

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.left_out import others
 from rejoinder.judges.lines import RatedLines
-from rejoinder.judges.views.learner import FittedViews, ViewsLearner
-from rejoinder.judges.views.lines import Added, ViewLines
+from rejoinder.judges.regression.learner import FittedViews, ViewsLearner
+from rejoinder.judges.regression.lines import Added, ViewLines
 from rejoinder.scorer import Advance, FloatArray
 from rejoinder.stats.splits import fold_groups
 

@@ -23,14 +23,14 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.estimates import Estimate
 from rejoinder.example import Example
 from rejoinder.improve.diversity import distinct
+from rejoinder.models.decoding import Decoding
+from rejoinder.models.reply_bank import Retriever
+from rejoinder.pretraining.corpora import part_of
 from rejoinder.responder import Responder, answer, request, signature_of
-from rejoinder.responders.decoding import Decoding
-from rejoinder.responders.pool import Retriever
 from rejoinder.scorer import Advance, Scorer, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, load_responder, load_scorer
 from rejoinder.stats.resamples import IntArray
 from rejoinder.text import tokenizer
-from rejoinder.training.corpora import part_of
 from research.asked import Asked, Takes, named
 from research.figures import mean_by
 from research.recall import Recall, recall_at

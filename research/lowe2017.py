@@ -14,7 +14,7 @@ import numpy as np
 
 from rejoinder.errors import MissingAsset
 from rejoinder.estimates import Estimate
-from rejoinder.judges.bilinear.judge import TERMS, Kind
+from rejoinder.judges.adem.judge import TERMS, Kind
 from rejoinder.scorer import Advance, FloatArray, ignore, run
 from rejoinder.scoring.catalog import cards, load_scorer
 from research.asked import Asked, Takes

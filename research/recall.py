@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from rejoinder.errors import DataError, UsageError
 from rejoinder.estimates import Estimate
 from rejoinder.example import Example
+from rejoinder.models.reply_bank import Retriever
 from rejoinder.responder import request
-from rejoinder.responders.pool import Retriever
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.resamples import Resamples, number_of, percentile_interval
 from research.figures import extended

@@ -14,12 +14,12 @@ from rejoinder.auditing import Attack, audit
 from rejoinder.auditing.attack import ATTACKS, POOL_ATTACKS
 from rejoinder.auditing.pool import read_replies
 from rejoinder.example import Example
-from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
+from rejoinder.judges.adem.judge import BilinearJudge, Kind
 from rejoinder.judges.differentiable import is_differentiable
 from rejoinder.judges.learner import PREDICTED
+from rejoinder.models.decoding import Decoding
 from rejoinder.report.results import Results
 from rejoinder.responder import answer, request
-from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import FloatArray, Scorer
 from rejoinder.scoring.catalog import load_responder, load_scorer
 from rejoinder.stats.resamples import Sampling

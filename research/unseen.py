@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.estimates import Estimate
-from rejoinder.judges.bilinear.fit import FitOptions
-from rejoinder.judges.bilinear.judge import Kind
+from rejoinder.judges.adem.fit import FitOptions
+from rejoinder.judges.adem.judge import Kind
 from rejoinder.judges.learner import Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.resamples import Sampling

@@ -16,7 +16,7 @@ DOORS = {"__init__", "__main__"}
 BASE = "base"
 """The lower half of the core: the modules that every package may import. Their lines count in the core."""
 BASE_MODULES = {"errors", "estimates", "choices", "listening", "version", "assets"}
-CEILING = 63_300
+CEILING = 63_400
 """Lines of all packages together; lowered at each step, but raised by 3,500 for judges against labels and the rules of
 the statistics."""
 REWRITTEN: frozenset[str] = frozenset({"analysis", CORE, "data", "perturbations", "report", "stats", "text"})
@@ -31,7 +31,7 @@ class Package(NamedTuple):
         budget: the most lines of Python that it may have.
     """
 
-    floor: int
+    floor: float
     budget: int
 
 
@@ -45,7 +45,7 @@ DESIGN = {
     "systems": Package(8, 1_450),
     "scoring": Package(7, 1_100),
     "judges": Package(6, 4_550),
-    "pretraining": Package(6, 2_200),
+    "pretraining": Package(5.5, 2_200),
     "models": Package(5, 3_480),
     "report": Package(4, 1_330),  # 1,150 in the first design: text for those who cannot see a chart, labels that fit
     "metrics": Package(4, 1_160),
@@ -65,15 +65,13 @@ TODAY = {
     "auditing": Package(8, 2_046),
     "improve": Package(9, 1_810),
     "annotation": Package(6, 1_866),
-    "judges": Package(6, 8_151),
-    "responders": Package(6, 1_727),
+    "judges": Package(6, 8_240),
     "scoring": Package(7, 2_988),  # the report of score came in
-    "encoders": Package(5, 1_489),
     "metrics": Package(5, 1_445),
-    "external": Package(5, 681),
-    "training": Package(5, 4_298),
+    "external": Package(4, 681),
+    "pretraining": Package(5.5, 4_650),
+    "models": Package(5, 5_800),
     "llm": Package(4, 2_383),
-    "nn": Package(4, 2_585),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""
 
@@ -111,7 +109,7 @@ def main() -> None:
         lines = lines_of(name)
         total += lines
         state = "rewritten" if name in REWRITTEN else ""
-        write(f"{package.floor:>3} {name:<14} {lines:>7,} of {package.budget:>6,}  {state}\n")
+        write(f"{package.floor:>4g} {name:<14} {lines:>7,} of {package.budget:>6,}  {state}\n")
     write(f"    {'total':<14} {total:>7,} of {CEILING:>6,}\n")
 
 

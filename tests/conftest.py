@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forests of full size stay small: where fits are many, what is done with them is asked, not how good they are."""
-    from rejoinder.judges.views import head, trees
+    from rejoinder.judges.regression import head, trees
 
     def grown(features: Any, targets: Any, weights: Any, growth: trees.Growth, rng: Any) -> trees.Trees:
         return trees.grow(features, targets, weights, growth._replace(trees=min(growth.trees, 10), step=0.3), rng)

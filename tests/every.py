@@ -9,12 +9,13 @@ import pytest
 
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, write_folder
-from rejoinder.encoders import load_encoder
 from rejoinder.llm.loading import FOLDERS
-from rejoinder.nn.bpe import train_bpe
-from rejoinder.responders import dual, retrieval
-from rejoinder.responders.pool import PART, sample
-from rejoinder.training.kinds import KINDS
+from rejoinder.models import dual_responder as dual
+from rejoinder.models import retrieval
+from rejoinder.models.bpe import train_bpe
+from rejoinder.models.encoders import load_encoder
+from rejoinder.models.reply_bank import PART, sample
+from rejoinder.pretraining.kinds import KINDS
 
 # The two ways in which models read HREDs; the others have one state.
 RECURRENT = ("hred", "vhred")

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 import rejoinder
-from rejoinder.encoders import PortableEncoder
 from rejoinder.judges import load_learner
-from rejoinder.judges.bilinear.fit import FitOptions
-from rejoinder.judges.bilinear.judge import BilinearJudge
-from rejoinder.judges.bilinear.panel import Panel
+from rejoinder.judges.adem.fit import FitOptions
+from rejoinder.judges.adem.judge import BilinearJudge
+from rejoinder.judges.adem.panel import Panel
 from rejoinder.judges.learner import AnyLearner, Choices
 from rejoinder.judges.train import Trained, train_judge
+from rejoinder.models.encoders import PortableEncoder
 
 WORDS = {"我": (1, 0), "想吃": (0, 1), "火锅": (1, 1), "天气": (-1, 0), "Haus": (0, 2), "das": (1, 0), "كباب": (0, -1)}
 GERMAN = {

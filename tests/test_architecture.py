@@ -68,7 +68,7 @@ def offences(source: Path) -> list[str]:
     return found
 
 
-def floor_of(package: str, other: str) -> int:
+def floor_of(package: str, other: str) -> float:
     """Return the floor of a package: by the design where both are rewritten, else by the order of today."""
     if package == BASE:
         return 0

@@ -21,14 +21,14 @@ import rejoinder
 from conftest import loaded
 from loopback import completion, serving
 from rejoinder.cli import main
-from rejoinder.encoders import load_encoder
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
-from rejoinder.judges.bilinear.fit import FitOptions
-from rejoinder.judges.bilinear.judge import TERMS
-from rejoinder.judges.bilinear.panel import Panel
+from rejoinder.judges.adem.fit import FitOptions
+from rejoinder.judges.adem.judge import TERMS
+from rejoinder.judges.adem.panel import Panel
+from rejoinder.judges.regression.judge import ViewsJudge
 from rejoinder.judges.train import train_judge
-from rejoinder.judges.views.judge import ViewsJudge
+from rejoinder.models.encoders import load_encoder
 from rejoinder.scorer import Scorer, Scores, run, signature_of
 from rejoinder.scoring.catalog import cards, load_scorer
 from rejoinder.text.wordnet import find_wordnet

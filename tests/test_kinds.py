@@ -15,17 +15,18 @@ import pytest
 
 import rejoinder
 from conftest import Run
-from rejoinder import encoders, judges, responders
+from rejoinder import judges
 from rejoinder.data.folders import Parts, write_folder
-from rejoinder.encoders import load_encoder
 from rejoinder.example import Example
 from rejoinder.judges.train import train_judge
+from rejoinder.models import encoders, responders
+from rejoinder.models.decoding import Decoding
+from rejoinder.models.encoders import load_encoder
+from rejoinder.pretraining.kinds import KINDS
 from rejoinder.registry import Entry, Registry
 from rejoinder.responder import Answer, Reply, Request
-from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import FloatArray
 from rejoinder.scoring.catalog import load_responder
-from rejoinder.training.kinds import KINDS
 
 
 @pytest.mark.parametrize("table", [encoders.KINDS, responders.KINDS, judges.KINDS, judges.LEARNERS, encoders.ENCODERS])
@@ -40,8 +41,8 @@ def test_every_recipe_leads_somewhere(name: str) -> None:
     kind = KINDS[name]
     if kind.sizes:
         pytest.importorskip("lightning", reason="needs the extra train")
-        for package, place in (("nn", kind.sizes), ("training", kind.task)):
-            module, _, made = place.partition(".")
+        for package, place in (("models", kind.sizes), ("pretraining", kind.task)):
+            module, _, made = place.rpartition(".")
             assert isinstance(getattr(import_module(f"rejoinder.{package}.{module}"), made), type)
     assert kind.material or name in encoders.KINDS or name in responders.KINDS
 
@@ -55,8 +56,8 @@ def test_modules_are_named_by_a_string_in_these_places_only() -> None:
         "__init__.py",  # the public names
         "cli/__init__.py",  # the commands
         "external/elsewhere.py",  # the user's own python:MODULE:FUNCTION
-        "training/pretrain.py",  # the tasks and sizes of recipes, until training is rewritten
-        "training/recipe.py",
+        "pretraining/pretrain.py",  # the tasks and sizes of recipes, until training is rewritten
+        "pretraining/recipe.py",
     ]
 
 

@@ -11,19 +11,19 @@ import torch
 from torch import nn
 
 from rejoinder.data.folders import Parts, write_folder
-from rejoinder.nn.bpe import Vocabulary, train_bpe
-from rejoinder.nn.convolving import StudentSizes
-from rejoinder.nn.dan import DanModel, DanSizes
-from rejoinder.nn.dialogue import DialogueModel, Sizes
-from rejoinder.nn.dual import DualEncoder, DualSizes
-from rejoinder.nn.language import LanguageModel, LanguageSizes
-from rejoinder.nn.multiresolution import Multiresolution, MultiresolutionSizes
-from rejoinder.nn.selecting import SelectorSizes
-from rejoinder.nn.selector import SelectorModel
-from rejoinder.nn.student import StudentModel
-from rejoinder.nn.tweet import TweetModel, TweetSizes
+from rejoinder.models.bpe import Vocabulary, train_bpe
+from rejoinder.models.convolving import StudentSizes
+from rejoinder.models.dan import DanModel, DanSizes
+from rejoinder.models.networks.dialogue import DialogueModel, Sizes
+from rejoinder.models.networks.dual import DualEncoder, DualSizes
+from rejoinder.models.networks.language import LanguageModel, LanguageSizes
+from rejoinder.models.networks.multiresolution import Multiresolution, MultiresolutionSizes
+from rejoinder.models.networks.selector import SelectorModel
+from rejoinder.models.networks.student import StudentModel
+from rejoinder.models.networks.tweet import TweetModel, TweetSizes
+from rejoinder.models.selecting import SelectorSizes
+from rejoinder.pretraining.pretrain_selector import kept
 from rejoinder.scorer import Encoder
-from rejoinder.training.pretrain_selector import kept
 
 WORDS = ["the", "cat", "dog", "bird", "sat", "ran", "on", "under", "mat", "hello", "you", "how", "are", "thanks", "bye"]
 LONGEST_TURN, MOST_TURNS = 8, 4

@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from rejoinder.data.read import examples_of, pairs_of, read, read_pairs
     from rejoinder.data.summary import describe
     from rejoinder.data.write import write
-    from rejoinder.encoders import encode, load_encoder
     from rejoinder.errors import RejoinderError
     from rejoinder.example import Example, Pair, Rating
     from rejoinder.improve.reinforcing import reinforce
     from rejoinder.improve.reranking import rerank
     from rejoinder.improve.reward import reward
     from rejoinder.judges.train import train_judge
+    from rejoinder.models.decoding import Decoding
+    from rejoinder.models.encoders import encode, load_encoder
+    from rejoinder.pretraining.run import pretrain
     from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
-    from rejoinder.responders.decoding import Decoding
-    from rejoinder.responders.pretrain import pretrain
     from rejoinder.scorer import Card, Encoder, Explanation, Scorer, Scores, metric
     from rejoinder.scoring.cards import show
     from rejoinder.scoring.catalog import cards, explain, load_responder, load_scorer, score
@@ -57,7 +57,7 @@ _MODULES = {
     "data.read": "examples_of pairs_of read read_pairs",
     "data.summary": "describe",
     "data.write": "write",
-    "encoders": "encode load_encoder",
+    "models.encoders": "encode load_encoder",
     "errors": "RejoinderError",
     "example": "Example Pair Rating",
     "improve.reinforcing": "reinforce",
@@ -65,8 +65,8 @@ _MODULES = {
     "improve.reward": "reward",
     "judges.train": "train_judge",
     "responder": "Answer Reply Request Responder answer request",
-    "responders.decoding": "Decoding",
-    "responders.pretrain": "pretrain",
+    "models.decoding": "Decoding",
+    "pretraining.run": "pretrain",
     "scorer": "Card Encoder Explanation Scorer Scores metric",
     "scoring.cards": "show",
     "scoring.catalog": "cards explain load_responder load_scorer score",

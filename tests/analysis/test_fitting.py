@@ -19,8 +19,8 @@ from rejoinder.data.write import write
 from rejoinder.errors import DataError, UsageError
 from rejoinder.estimates import Estimate
 from rejoinder.example import Example, Pair
-from rejoinder.judges.views.adapted import Adaptable
-from rejoinder.judges.views.judge import ViewsJudge
+from rejoinder.judges.regression.adapted import Adaptable
+from rejoinder.judges.regression.judge import ViewsJudge
 from rejoinder.report.results import About
 from rejoinder.report.tables import Table
 from rejoinder.stats.resamples import Sampling

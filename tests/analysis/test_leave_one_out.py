@@ -22,16 +22,16 @@ from rejoinder.analysis.pooled import over_sets
 from rejoinder.analysis.scored import RATERS, ScoredSet
 from rejoinder.analysis.standings import OVER_SETS, SAME_LINES
 from rejoinder.data.rated import ratings_of
-from rejoinder.encoders import AverageEncoder
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate, one, pick
 from rejoinder.example import Example, Rating
-from rejoinder.judges.bilinear.fit import FitOptions
+from rejoinder.judges.adem.fit import FitOptions
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.learner import AnyLearner
 from rejoinder.judges.left_out import others, rated_lines, seen_scores, unseen_scores
 from rejoinder.judges.lines import RatedLines
 from rejoinder.judges.train import train_judge
+from rejoinder.models.encoders import AverageEncoder
 from rejoinder.report.layout import Chart
 from rejoinder.report.tables import Table
 from rejoinder.stats.resamples import mean_of_independent

@@ -19,15 +19,15 @@ from rejoinder.analysis import train as module
 from rejoinder.analysis.train import cross_validate, seconds_for, steps, train
 from rejoinder.analysis.train_layout import recommended, text
 from rejoinder.analysis.verdicts import agreed
-from rejoinder.encoders import load_encoder
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate, Verdict, pick
 from rejoinder.example import Example
-from rejoinder.judges.bilinear.fit import FitOptions, fit_bilinear
-from rejoinder.judges.bilinear.learner import BilinearLearner
+from rejoinder.judges.adem.fit import FitOptions, fit_bilinear
+from rejoinder.judges.adem.learner import BilinearLearner
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.many import Manner, folds_of, scores_of
+from rejoinder.models.encoders import load_encoder
 from rejoinder.report.results import About, Results
 from samples import bilinear_learner
 
@@ -150,7 +150,7 @@ def test_an_interruption_does_not_wait_for_the_other_fits(lines: RatedLines, mon
         interrupted.set()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rejoinder.judges.bilinear.learner.fit_bilinear", counted)
+    monkeypatch.setattr("rejoinder.judges.adem.learner.fit_bilinear", counted)
     tasks = folds_of(lines, lines.usable["c-adem"], 1)
     with pytest.raises(KeyboardInterrupt):
         scores_of(lines, tasks, MANNER, interrupt)

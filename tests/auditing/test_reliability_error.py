@@ -14,8 +14,8 @@ from rejoinder.auditing.reliability import reliability_error
 from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.estimates import Estimate
 from rejoinder.example import Example
+from rejoinder.models.plain import FunctionResponder
 from rejoinder.report.results import Results
-from rejoinder.responders.plain import FunctionResponder
 
 
 def dialogues(count: int = 200) -> list[tuple[str, ...]]:

@@ -20,8 +20,8 @@ from rejoinder.auditing.attack import POOL_ATTACKS, ROUNDS, TRIES, Search, Targe
 from rejoinder.auditing.pool import Pool, best_of, follow_gradient, one_for_all, pool_attacks, white_box
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
-from rejoinder.judges.bilinear.judge import BilinearJudge
-from rejoinder.judges.bilinear.panel import Panel
+from rejoinder.judges.adem.judge import BilinearJudge
+from rejoinder.judges.adem.panel import Panel
 from rejoinder.judges.differentiable import Differentiable, Side, Slopes, Space
 from rejoinder.perturbations import Corpus
 from rejoinder.scorer import Card, FloatArray, Scores

@@ -10,9 +10,9 @@ import pytest
 from judges_over_views import QUICK, made_material, rated
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import ReplySet, augment, written
+from rejoinder.judges.regression.learner import ViewsLearner
+from rejoinder.judges.regression.lines import NO_LINE
 from rejoinder.judges.train import train_judge
-from rejoinder.judges.views.learner import ViewsLearner
-from rejoinder.judges.views.lines import NO_LINE
 
 ASKED = ReplySet(
     ("Where shall we go for lunch today, any idea?",), ("The new place.",), ("No.",), ("A lunch box.", "X.")

@@ -15,7 +15,7 @@ from rejoinder.auditing.pool import read_replies
 from rejoinder.data import dialogues as corpus
 from rejoinder.data.dialogues import Dialogue, corpus_files, read_contexts, read_dialogues
 from rejoinder.errors import DataError, MissingAsset, UsageError
-from rejoinder.training.corpora import part_of
+from rejoinder.pretraining.corpora import part_of
 
 
 def file_of(folder: Path, *lines: Any, name: str = "a.jsonl") -> Path:

@@ -21,13 +21,13 @@ from hypothesis import strategies as st
 import rejoinder
 from conftest import Run, drawn
 from rejoinder.data.folders import Parts, read_folder, write_folder, write_section
-from rejoinder.encoders import AverageEncoder, load_encoder
 from rejoinder.errors import DataError, MissingAsset, RejoinderError
 from rejoinder.example import Example
-from rejoinder.judges.bilinear.head import Head
-from rejoinder.judges.bilinear.judge import TERMS, BilinearJudge
-from rejoinder.judges.bilinear.panel import MEMBERS, Panel
-from rejoinder.nn.bpe import train_bpe
+from rejoinder.judges.adem.head import Head
+from rejoinder.judges.adem.judge import TERMS, BilinearJudge
+from rejoinder.judges.adem.panel import MEMBERS, Panel
+from rejoinder.models.bpe import train_bpe
+from rejoinder.models.encoders import AverageEncoder, load_encoder
 from rejoinder.text.vectors import word_vectors
 
 EXAMPLES = [

@@ -13,8 +13,8 @@ import rejoinder
 from conftest import Run
 from every import ODD_TEXTS, RECURRENT, made
 from rejoinder.data.folders import write_folder
-from rejoinder.encoders import ENCODERS, KINDS, PortableEncoder, encode_once, load_encoder
 from rejoinder.example import Example
+from rejoinder.models.encoders import ENCODERS, KINDS, PortableEncoder, encode_once, load_encoder
 from rejoinder.scorer import FloatArray
 
 # The names that come along, a folder of every kind, and the other state of those that have two.

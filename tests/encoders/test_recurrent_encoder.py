@@ -14,17 +14,17 @@ import pytest
 from conftest import Run, refused
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, write_folder
-from rejoinder.encoders import encode, load_encoder
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, UsageError
 from rejoinder.example import Example
+from rejoinder.models.encoders import encode, load_encoder
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("tokenizers", reason="needs the extra train")
 
-from rejoinder.encoders.recurrent import RecurrentEncoder, StateOf  # noqa: E402
-from rejoinder.training.batches import make_batch  # noqa: E402
-from rejoinder.training.dialogue import as_tensors  # noqa: E402
-from rejoinder.training.tokens import TokenStore, write_tokens  # noqa: E402
+from rejoinder.models.recurrent_encoders import RecurrentEncoder, StateOf  # noqa: E402
+from rejoinder.pretraining.batches import make_batch  # noqa: E402
+from rejoinder.pretraining.dialogue import as_tensors  # noqa: E402
+from rejoinder.pretraining.tokens import TokenStore, write_tokens  # noqa: E402
 from tiny import LONGEST_TURN, MOST_TURNS, WORDS, dialogue_model  # noqa: E402
 
 WIDTHS: dict[StateOf, int] = {"context": 7, "utterance": 10}

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rejoinder.data.folders import Parts
-from rejoinder.encoders import PortableEncoder
-from rejoinder.encoders.remembered import Remembered
+from rejoinder.models.encoders import PortableEncoder
+from rejoinder.models.remembered import Remembered
 from rejoinder.scorer import FloatArray
 
 

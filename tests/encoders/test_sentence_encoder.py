@@ -17,11 +17,12 @@ import rejoinder
 import tiny
 from conftest import Run
 from rejoinder.data.folders import Parts
-from rejoinder.encoders import Limited, from_parts, load_encoder, sentence
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, UnusableModel, UsageError
 from rejoinder.example import Example
 from rejoinder.judges.train import train_judge
 from rejoinder.llm.loading import FOLDERS
+from rejoinder.models import sentence
+from rejoinder.models.encoders import Limited, from_parts, load_encoder
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 

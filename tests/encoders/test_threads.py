@@ -7,7 +7,7 @@ import threading
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from rejoinder.encoders.threads import _libraries, one_thread
+from rejoinder.models.threads import _libraries, one_thread
 
 
 def threads() -> list[int]:

@@ -22,8 +22,8 @@ from rejoinder.example import Example
 from rejoinder.improve.choosing import choose
 from rejoinder.improve.pools import Pool
 from rejoinder.improve.reranking import CHUNK, Reranked, rerank
+from rejoinder.models.plain import FunctionResponder
 from rejoinder.report.results import Results
-from rejoinder.responders.plain import FunctionResponder
 from rejoinder.scorer import FACTS_NOT_CHECKED, Card, Scores
 
 

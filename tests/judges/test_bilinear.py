@@ -16,15 +16,15 @@ from scipy import optimize
 import rejoinder
 from conftest import GOLDEN
 from rejoinder.data.folders import Parts, write_folder
-from rejoinder.encoders import AverageEncoder, fit_projection
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
-from rejoinder.judges.bilinear.fit import FitOptions, Normalise, fit_head
-from rejoinder.judges.bilinear.head import Head, Penalty, Vectors, gradient, initial_head
-from rejoinder.judges.bilinear.judge import TERMS, BilinearJudge, Kind
-from rejoinder.judges.bilinear.recipes import options_of
-from rejoinder.judges.bilinear.sides import References, encode
+from rejoinder.judges.adem.fit import FitOptions, Normalise, fit_head
+from rejoinder.judges.adem.head import Head, Penalty, Vectors, gradient, initial_head
+from rejoinder.judges.adem.judge import TERMS, BilinearJudge, Kind
+from rejoinder.judges.adem.recipes import options_of
+from rejoinder.judges.adem.sides import References, encode
 from rejoinder.judges.train import train_judge
+from rejoinder.models.encoders import AverageEncoder, fit_projection
 from rejoinder.scorer import FloatArray, run
 from rejoinder.stats.splits import split_groups
 from rejoinder.text.vectors import word_vectors

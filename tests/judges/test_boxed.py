@@ -21,8 +21,8 @@ from rejoinder.data.folders import read_folder
 from rejoinder.example import Example
 from rejoinder.judges.boxed import FOLDER
 from rejoinder.judges.notes import CONTEXT_CUT, CUT
-from rejoinder.judges.views.extent import SUBWORDS
-from rejoinder.judges.views.judge import ViewsJudge
+from rejoinder.judges.regression.extent import SUBWORDS
+from rejoinder.judges.regression.judge import ViewsJudge
 from rejoinder.scorer import Scores
 
 BOTH = Example(("any plans for the weekend?",), "i will see a movie.", ("a film with friends.", "nothing much."))

@@ -7,7 +7,7 @@ import pytest
 from rejoinder.data.folders import read_folder
 from rejoinder.judges.answers import answering
 from rejoinder.judges.boxed import FOLDER
-from rejoinder.judges.views.judge import from_parts
+from rejoinder.judges.regression.judge import from_parts
 from rejoinder.scorer import FACTS_NOT_CHECKED
 from rejoinder.scoring.catalog import cards, load_scorer
 from rejoinder.scoring.explained import facts_warning

@@ -18,9 +18,9 @@ from rejoinder.judges.domain import bundled_rule, flagged_by_notes, read_rule, w
 from rejoinder.judges.form import FORM, form_of
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.notes import UNLIKE, usual_share
-from rejoinder.judges.views.adapted import _bound, of_ratings
-from rejoinder.judges.views.adapting import folds_of
-from rejoinder.judges.views.judge import ViewsJudge
+from rejoinder.judges.regression.adapted import _bound, of_ratings
+from rejoinder.judges.regression.adapting import folds_of
+from rejoinder.judges.regression.judge import ViewsJudge
 from rejoinder.scorer import OUT_OF_DOMAIN, run
 from rejoinder.scoring.catalog import load_scorer
 

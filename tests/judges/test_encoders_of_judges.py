@@ -22,18 +22,18 @@ import rejoinder
 from conftest import Run, refused
 from rejoinder.data.folders import Parts
 from rejoinder.data.scales import rescaled
-from rejoinder.encoders import AverageEncoder, PortableEncoder, fit_projection, from_parts, load_encoder
 from rejoinder.errors import DataError, MissingExtra, UsageError
 from rejoinder.example import Example
-from rejoinder.judges.bilinear.fit import FitOptions, fit_bilinear
-from rejoinder.judges.bilinear.head import Vectors
-from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
-from rejoinder.judges.bilinear.learner import FittedBilinear
-from rejoinder.judges.bilinear.oversample import Lengths
-from rejoinder.judges.bilinear.recipes import DERIU2019, options_of
-from rejoinder.judges.bilinear.sides import Encoded, References, encode
+from rejoinder.judges.adem.fit import FitOptions, fit_bilinear
+from rejoinder.judges.adem.head import Vectors
+from rejoinder.judges.adem.judge import BilinearJudge, Kind
+from rejoinder.judges.adem.learner import FittedBilinear
+from rejoinder.judges.adem.oversample import Lengths
+from rejoinder.judges.adem.recipes import DERIU2019, options_of
+from rejoinder.judges.adem.sides import Encoded, References, encode
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.train import train_judge
+from rejoinder.models.encoders import AverageEncoder, PortableEncoder, fit_projection, from_parts, load_encoder
 from rejoinder.scorer import FloatArray, run
 from rejoinder.text.vectors import read_vectors, word_vectors
 from samples import bilinear_of, few

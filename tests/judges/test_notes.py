@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run
-from rejoinder.encoders import AverageEncoder, Limited, load_encoder
-from rejoinder.encoders.batching import is_cut, numbered_turns
 from rejoinder.example import Example
-from rejoinder.judges.bilinear.fit import FitOptions
+from rejoinder.judges.adem.fit import FitOptions
 from rejoinder.judges.notes import CONTEXT_CUT, CONTEXT_NOT_ENGLISH, CUT, NOT_ENGLISH, UNLIKE, notes_on, text_notes
 from rejoinder.judges.train import train_judge
 from rejoinder.metrics.baselines import words
-from rejoinder.nn.bpe import train_bpe
+from rejoinder.models.batching import is_cut, numbered_turns
+from rejoinder.models.bpe import train_bpe
+from rejoinder.models.encoders import AverageEncoder, Limited, load_encoder
 from rejoinder.scorer import OUT_OF_DOMAIN, Card, Scores
 from rejoinder.scorer import run as run_scorer
 from rejoinder.scoring.catalog import load_scorer

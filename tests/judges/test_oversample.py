@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from conftest import GOLDEN
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.judges.bilinear.fit import FitOptions, fit_bilinear
-from rejoinder.judges.bilinear.head import Vectors
-from rejoinder.judges.bilinear.oversample import Lengths, oversample, oversample_release, response_lengths
+from rejoinder.judges.adem.fit import FitOptions, fit_bilinear
+from rejoinder.judges.adem.head import Vectors
+from rejoinder.judges.adem.oversample import Lengths, oversample, oversample_release, response_lengths
 
 ITEMS = st.lists(st.tuples(st.floats(1, 5), st.integers(0, 50)), min_size=1, max_size=60)
 

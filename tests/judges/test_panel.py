@@ -14,7 +14,7 @@ from conftest import Run
 from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.judges.bilinear.panel import MEMBERS, Panel
+from rejoinder.judges.adem.panel import MEMBERS, Panel
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.learner import members_of
 from rejoinder.judges.lines import encode_rated

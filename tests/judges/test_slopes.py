@@ -10,10 +10,10 @@ import pytest
 
 import rejoinder
 from rejoinder.example import Example
-from rejoinder.judges.bilinear.fit import FitOptions, Normalise
-from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
-from rejoinder.judges.bilinear.panel import Panel
-from rejoinder.judges.bilinear.sides import References
+from rejoinder.judges.adem.fit import FitOptions, Normalise
+from rejoinder.judges.adem.judge import BilinearJudge, Kind
+from rejoinder.judges.adem.panel import Panel
+from rejoinder.judges.adem.sides import References
 from rejoinder.judges.differentiable import Differentiable
 from rejoinder.judges.train import train_judge
 from rejoinder.scorer import FloatArray

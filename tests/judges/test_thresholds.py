@@ -13,7 +13,7 @@ from conftest import PROJECT
 from rejoinder.assets import JUDGE, PLUS
 from rejoinder.data.folders import read_folder
 from rejoinder.example import Example
-from rejoinder.judges.views.judge import ViewsJudge
+from rejoinder.judges.regression.judge import ViewsJudge
 
 RECIPE = runpy.run_path(str(PROJECT / "recipes" / "judge_thresholds.py"))
 TEXTS = ("i see.", "we talked about the film and the weather yesterday", "The trains, late again! Who knows why?")
@@ -33,5 +33,5 @@ def test_no_cosine_is_over_one(turns: int) -> None:
     copies = [Example((text,) * turns, text, (text,)) for text in TEXTS]
     names = [name.partition(".") for name in judge.views.columns]
     cosines = [view in RECIPE["VIEWS"] and column != "beyond_common" for view, _, column in names]
-    found = judge.views.features(copies)[:, np.array(cosines)]
+    found = judge.views.compute(copies)[:, np.array(cosines)]
     assert np.nanmax(found) == 1.0 and np.nanmin(found) >= -1.0

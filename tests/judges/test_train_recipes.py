@@ -15,9 +15,9 @@ import rejoinder
 from conftest import Run, refused
 from rejoinder.data.folders import read_folder
 from rejoinder.errors import UsageError
-from rejoinder.judges.bilinear.fit import FitOptions
-from rejoinder.judges.bilinear.judge import Kind
-from rejoinder.judges.bilinear.recipes import DERIU2019, LOWE2017, fit_options
+from rejoinder.judges.adem.fit import FitOptions
+from rejoinder.judges.adem.judge import Kind
+from rejoinder.judges.adem.recipes import DERIU2019, LOWE2017, fit_options
 from samples import few
 
 NO_WEIGHT = (
@@ -152,7 +152,7 @@ def test_a_penalty_with_a_weight_is_taken_by_autojudge_too(run: Run, tmp_path: P
 
 def test_a_state_of_an_encoder_that_has_one_only_is_refused(run: Run, tmp_path: Path) -> None:
     from rejoinder.data.folders import write_folder
-    from rejoinder.encoders import AverageEncoder
+    from rejoinder.models.encoders import AverageEncoder
     from rejoinder.text.vectors import read_vectors
 
     folder = tmp_path / "average"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from conftest import drawn
 from rejoinder.errors import MissingExtra
-from rejoinder.nn.coarse import coarse_text
+from rejoinder.models.coarse import coarse_text
 from rejoinder.text.parts_of_speech import tagger
 
 pytest.importorskip("textblob", reason="needs the extra train")

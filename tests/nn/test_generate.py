@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from conftest import drawn
-from rejoinder.nn.dialogue import DialogueModel, Sizes, Turns
-from rejoinder.nn.generate import Limits, Written, beam, greedy, nucleus, sample
-from rejoinder.nn.recurrent import State
+from rejoinder.models.networks.decoding import Limits, Written, beam, greedy, nucleus, sample
+from rejoinder.models.networks.dialogue import DialogueModel, Sizes, Turns
+from rejoinder.models.networks.recurrent import State
 
 SIZES = Sizes(vocabulary=50, embedding=6, utterance=5, context=7, decoder=8)
 END, NEVER, A, B, C = range(5)

@@ -11,12 +11,12 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from rejoinder.nn.dialogue import DialogueModel, Dialogues, Sizes, Turns
-from rejoinder.nn.dual import DualEncoder, DualSizes
-from rejoinder.nn.language import LanguageModel, LanguageSizes
-from rejoinder.nn.latent import Gaussian, GaussianNet, divergence
-from rejoinder.nn.multiresolution import Both, Multiresolution, MultiresolutionSizes
-from rejoinder.nn.recurrent import (
+from rejoinder.models.networks.dialogue import DialogueModel, Dialogues, Sizes, Turns
+from rejoinder.models.networks.dual import DualEncoder, DualSizes
+from rejoinder.models.networks.language import LanguageModel, LanguageSizes
+from rejoinder.models.networks.latent import Gaussian, GaussianNet, divergence
+from rejoinder.models.networks.multiresolution import Both, Multiresolution, MultiresolutionSizes
+from rejoinder.models.networks.recurrent import (
     Cell,
     Normalise,
     NormalisedGRU,
@@ -26,7 +26,7 @@ from rejoinder.nn.recurrent import (
     masked,
     reversed_within,
 )
-from rejoinder.nn.sequences import in_sequence
+from rejoinder.models.networks.sequences import in_sequence
 
 SIZES = Sizes(vocabulary=50, embedding=6, utterance=5, context=7, decoder=8)
 CELLS: tuple[Cell, ...] = ("lstm", "gru")

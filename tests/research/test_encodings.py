@@ -10,8 +10,8 @@ import rejoinder
 from conftest import Run, refused
 from made_up import made_up
 from rejoinder.data.folders import write_folder
-from rejoinder.encoders import AverageEncoder
 from rejoinder.errors import UsageError
+from rejoinder.models.encoders import AverageEncoder
 from rejoinder.text.vectors import read_vectors
 from research import lowe2017
 from research.encodings import Source, prepare, source

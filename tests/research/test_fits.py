@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from made_up import encoded
-from rejoinder.judges.bilinear.fit import fit_bilinear
-from rejoinder.judges.bilinear.head import Vectors
+from rejoinder.judges.adem.fit import fit_bilinear
+from rejoinder.judges.adem.head import Vectors
 from research import lowe2017, unseen
 from research.encodings import Prepared
 from research.figures import appearances, figures

@@ -49,8 +49,8 @@ def made_of(place: Path, corpus: str) -> list[str]:
     pytest.importorskip("torch", reason="needs the extra train")
     from examples_for_views import phrases
     from rejoinder.data.folders import Parts, read_folder, write_folder
-    from rejoinder.encoders import load_encoder
-    from rejoinder.training.mood import KIND, REACTION, TURN
+    from rejoinder.models.encoders import load_encoder
+    from rejoinder.models.mood import KIND, REACTION, TURN
     from tiny import selector_model, student_model
 
     student = student_model(place / "student")
@@ -66,8 +66,8 @@ def made_of(place: Path, corpus: str) -> list[str]:
 
 @pytest.mark.slow
 def test_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rejoinder.judges.views.learner import ViewsLearner
-    from rejoinder.judges.views.trees import Growth
+    from rejoinder.judges.regression.learner import ViewsLearner
+    from rejoinder.judges.regression.trees import Growth
     from research import judge
 
     small = partial(ViewsLearner, growth=Growth(trees=5, step=0.3, fewest=5))
@@ -104,11 +104,11 @@ def test_judge_names_what_has_no_licence(experiment: Run, two_sets: Path, tmp_pa
 
 def test_without_models_the_judge_stands_on_those_in_the_box() -> None:
     from rejoinder.data.folders import Parts, read_folder
-    from rejoinder.judges.views.assembly import material_of
+    from rejoinder.judges.features.resources import load_resources
     from research.judge_material import CORPORA, material_from
 
     material, corpora = material_from(())
-    assert material.inside(Parts({}, {})).digest == material_of(read_folder(JUDGE)).inside(Parts({}, {})).digest
+    assert material.store(Parts({}, {})).digest == load_resources(read_folder(JUDGE)).store(Parts({}, {})).digest
     card = (JUDGE / "card.md").read_text(encoding="utf-8")
     told = [name for name, licence in CORPORA.items() if f"- {name}: {licence}" in card.splitlines()]
     assert corpora == told and len(told) > 5

@@ -15,10 +15,10 @@ import rejoinder
 from conftest import Ran, Run, refused
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, read_folder, write_folder
+from rejoinder.pretraining.build import build_retrieval
+from rejoinder.pretraining.corpora import is_held_out
+from rejoinder.pretraining.recipe import RetrievalRecipe
 from rejoinder.responder import answer, request
-from rejoinder.responders.build import build_retrieval
-from rejoinder.training.corpora import is_held_out
-from rejoinder.training.recipe import RetrievalRecipe
 from research.liu2016_table2 import ALL, HUMAN, LENGTH, Row, Table2, compute, contexts, responders
 
 SEED = 3

@@ -15,11 +15,11 @@ import pytest
 from loopback import Endpoint, Handler, completion, serving
 from rejoinder.errors import DataError, MissingAsset, RejoinderError, UsageError
 from rejoinder.llm.endpoint import KEY
+from rejoinder.models.command import CommandResponder
+from rejoinder.models.decoding import Decoding
+from rejoinder.models.endpoint import EndpointResponder, load
+from rejoinder.models.plain import FunctionResponder
 from rejoinder.responder import Answer, Context, Reply, Responder, answer, request, signature_of
-from rejoinder.responders.command import CommandResponder
-from rejoinder.responders.decoding import Decoding
-from rejoinder.responders.endpoint import EndpointResponder, load
-from rejoinder.responders.plain import FunctionResponder
 from rejoinder.scoring.catalog import load_responder, load_responders
 
 GREEDY = Decoding("greedy")

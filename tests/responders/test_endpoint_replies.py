@@ -15,9 +15,9 @@ from loopback import Endpoint, Entry, serving
 from rejoinder.errors import MissingAsset
 from rejoinder.example import Example
 from rejoinder.llm.endpoint import KEY
+from rejoinder.models.decoding import Decoding
+from rejoinder.models.endpoint import EndpointResponder
 from rejoinder.responder import Answer, Reply, answer, request
-from rejoinder.responders.decoding import Decoding
-from rejoinder.responders.endpoint import EndpointResponder
 from rejoinder.scorer import run as score
 from rejoinder.scoring.catalog import load_scorer
 

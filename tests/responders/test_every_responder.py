@@ -17,9 +17,9 @@ import rejoinder
 from conftest import Run
 from every import ODD_TEXTS, made
 from rejoinder.example import Example
+from rejoinder.models.decoding import Decoding
+from rejoinder.models.responders import KINDS, RESPONDERS
 from rejoinder.responder import Answer, Request, Responder, answer, request, signature_of
-from rejoinder.responders import KINDS, RESPONDERS
-from rejoinder.responders.decoding import Decoding
 
 CONTEXTS = [
     ("hello you",),

@@ -18,8 +18,8 @@ import rejoinder
 from conftest import PROJECT, Run
 from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError, MissingAsset, MissingExtra
+from rejoinder.models.decoding import Decoding, Method
 from rejoinder.responder import Answer, Request, answer, request, signature_of
-from rejoinder.responders.decoding import Decoding, Method
 from rejoinder.scoring.catalog import load_responder
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
@@ -27,10 +27,10 @@ pytest.importorskip("lightning", reason="needs the extra train")
 pytest.importorskip("textblob", reason="needs the extra train")
 
 import tiny  # noqa: E402
-from rejoinder.responders.generation import GenerativeResponder, from_parts  # noqa: E402
+from rejoinder.models.generation import GenerativeResponder, from_parts  # noqa: E402
+from rejoinder.pretraining.pretrain import pretrain_dialogues  # noqa: E402
+from rejoinder.pretraining.recipe import Recipe, read_recipe  # noqa: E402
 from rejoinder.text.parts_of_speech import tagger  # noqa: E402
-from rejoinder.training.pretrain import pretrain_dialogues  # noqa: E402
-from rejoinder.training.recipe import Recipe, read_recipe  # noqa: E402
 
 KINDS = ("lm", "seq2seq", "hred", "vhred", "mrrnn")
 METHODS = get_args(Method)

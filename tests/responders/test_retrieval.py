@@ -19,18 +19,19 @@ from rejoinder.data.dialogues import Dialogue, read_dialogues
 from rejoinder.data.folders import Parts, write_folder
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
-from rejoinder.nn.bpe import Vocabulary, train_bpe
+from rejoinder.models import dual_responder as dual
+from rejoinder.models import retrieval
+from rejoinder.models.bpe import Vocabulary, train_bpe
+from rejoinder.models.decoding import Decoding
+from rejoinder.models.reply_bank import PART, Retriever, Sample, best, sample
+from rejoinder.models.tfidf import TOKENIZER
+from rejoinder.pretraining.build import build_retrieval
+from rejoinder.pretraining.corpora import is_held_out
+from rejoinder.pretraining.recipe import RETRIEVAL, Candidates, RetrievalRecipe, read_recipe
 from rejoinder.responder import Answer, Context, Request, answer, request
-from rejoinder.responders import dual, retrieval
-from rejoinder.responders.build import build_retrieval
-from rejoinder.responders.decoding import Decoding
-from rejoinder.responders.pool import PART, Retriever, Sample, best, sample
-from rejoinder.responders.tfidf import TOKENIZER
 from rejoinder.scorer import FloatArray
 from rejoinder.scoring.catalog import load_responder
 from rejoinder.text.tokenizers import tokenizer
-from rejoinder.training.corpora import is_held_out
-from rejoinder.training.recipe import RETRIEVAL, Candidates, RetrievalRecipe, read_recipe
 from research.recall import Recall, recall_at
 
 HERE = PROJECT / "recipes"

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from conftest import drawn
 from every import made
 from rejoinder.data.folders import Parts, read_folder, write_folder
-from rejoinder.encoders import load_encoder
 from rejoinder.errors import DataError
+from rejoinder.models.decoding import Decoding
+from rejoinder.models.encoders import load_encoder
+from rejoinder.models.reply_bank import PART
 from rejoinder.responder import request
-from rejoinder.responders.decoding import Decoding
-from rejoinder.responders.pool import PART
 from rejoinder.scoring.catalog import load_responder
 
 KINDS = ("hred", "vhred", "tweet2vec", "lm", "mrrnn", "seq2seq", "dual-encoder", "r-tfidf", "c-tfidf", "random")

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from conftest import Run, drawn, refused
 from rejoinder.errors import DataError, NothingScored
 from rejoinder.example import Example, Rating
+from rejoinder.models.plain import FunctionResponder
+from rejoinder.pretraining.corpora import part_of
 from rejoinder.responder import Answer, Reply, Request
-from rejoinder.responders.plain import FunctionResponder
 from rejoinder.scoring.replies import BATCH, Tally, contexts_of, reply_stream, require_answers
-from rejoinder.training.corpora import part_of
 
 BOT = """
 import json, sys
@@ -273,7 +273,7 @@ def test_wrong_calls_of_respond_are_refused(run: Run, bot: str, tmp_path: Path) 
 
 
 def test_the_flags_of_decoding_reach_the_responder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rejoinder.responders.decoding import Decoding
+    from rejoinder.models.decoding import Decoding
     from rejoinder.scoring import replies
 
     met = []

@@ -16,19 +16,19 @@ import pytest
 
 from conftest import PROJECT, Run
 from rejoinder.data.folders import Parts, read_folder
-from rejoinder.encoders import load_encoder
-from rejoinder.encoders.dan import DanEncoder, from_parts
 from rejoinder.errors import DataError
-from rejoinder.nn.averaging import LEFT, RIGHT, TABLE, AveragingNetwork
+from rejoinder.models.averaging import LEFT, RIGHT, TABLE, AveragingNetwork
+from rejoinder.models.dan_encoder import DanEncoder, from_parts
+from rejoinder.models.encoders import load_encoder
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")
 
-from rejoinder.nn.dan import DanModel, DanSizes, context_rows  # noqa: E402
-from rejoinder.training.dan import DanTask  # noqa: E402
-from rejoinder.training.fit import RunOptions  # noqa: E402
-from rejoinder.training.pretrain import pretrain_dialogues  # noqa: E402
-from rejoinder.training.recipe import Recipe, read_recipe  # noqa: E402
+from rejoinder.models.dan import DanModel, DanSizes, context_rows  # noqa: E402
+from rejoinder.pretraining.dan import DanTask  # noqa: E402
+from rejoinder.pretraining.fit import RunOptions  # noqa: E402
+from rejoinder.pretraining.pretrain import pretrain_dialogues  # noqa: E402
+from rejoinder.pretraining.recipe import Recipe, read_recipe  # noqa: E402
 
 SMALL = DanSizes(vocabulary=40, buckets=30, embedding=8, hidden=12, output=6)
 TOPICS = {topic: [f"{topic}{sound}" for sound in "aeiou"] for topic in ("bal", "dok", "fim", "gur", "lep", "nat")}
@@ -159,7 +159,7 @@ def test_turns_before_the_last_three_are_not_read(folder: Path) -> None:
 def test_an_encoder_runs_without_torch(folder: Path) -> None:
     code = (
         "import sys; sys.modules['torch'] = None\n"
-        "from rejoinder.encoders import load_encoder\n"
+        "from rejoinder.models.encoders import load_encoder\n"
         f"print(load_encoder({str(folder)!r}).encode(['bala']).shape)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -13,9 +13,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")
 
-from rejoinder.nn.dialogue import Dialogues, Losses, Sizes, Turns  # noqa: E402
-from rejoinder.training.dialogue import DialogueTask  # noqa: E402
-from rejoinder.training.fit import RunOptions, Task, fit  # noqa: E402
+from rejoinder.models.networks.dialogue import Dialogues, Losses, Sizes, Turns  # noqa: E402
+from rejoinder.pretraining.dialogue import DialogueTask  # noqa: E402
+from rejoinder.pretraining.fit import RunOptions, Task, fit  # noqa: E402
 
 SIZES = Sizes(vocabulary=20, embedding=4, utterance=4, context=4, decoder=4, latent=4, word_drop=0.0)
 BATCH = Dialogues([Turns(torch.tensor([[5, 6, 2], [7, 2, 0]]), torch.tensor([3, 2]))], torch.tensor([[0, 1]]))

@@ -11,7 +11,7 @@ from rejoinder.data.dialogues import Dialogue
 pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")
 
-from rejoinder.training.corpora import is_held_out
+from rejoinder.pretraining.corpora import is_held_out
 
 words = st.lists(st.text("abcxyzéß", min_size=1, max_size=4), min_size=1, max_size=4)
 

@@ -25,17 +25,17 @@ from conftest import PROJECT, Ran, Run
 from rejoinder.data.dialogues import read_dialogues
 from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError, UsageError
-from rejoinder.nn.bpe import Vocabulary, train_bpe
+from rejoinder.models.bpe import Vocabulary, train_bpe
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")
 
-from rejoinder.nn.dialogue import Sizes  # noqa: E402
-from rejoinder.training.corpora import is_held_out  # noqa: E402
-from rejoinder.training.dialogue import DialogueTask, StoreBatches  # noqa: E402
-from rejoinder.training.pretrain import Pretrained, pretrain_dialogues  # noqa: E402
-from rejoinder.training.recipe import Recipe, read_recipe  # noqa: E402
-from rejoinder.training.tokens import TokenStore  # noqa: E402
+from rejoinder.models.networks.dialogue import Sizes  # noqa: E402
+from rejoinder.pretraining.corpora import is_held_out  # noqa: E402
+from rejoinder.pretraining.dialogue import DialogueTask, StoreBatches  # noqa: E402
+from rejoinder.pretraining.pretrain import Pretrained, pretrain_dialogues  # noqa: E402
+from rejoinder.pretraining.recipe import Recipe, read_recipe  # noqa: E402
+from rejoinder.pretraining.tokens import TokenStore  # noqa: E402
 
 TINY = PROJECT / "recipes" / "vhred-tiny.toml"
 WORDS = [f"{first}{second}{first}" for first in "abdegiklmoprstu" for second in "aeio"]
@@ -455,13 +455,15 @@ def test_a_missing_extra_is_told(
     for name in [name for name in sys.modules if name.split(".")[0] == library]:
         monkeypatch.setitem(sys.modules, name, None)
     for module in ("fit", "curves"):
-        monkeypatch.delitem(sys.modules, f"rejoinder.training.{module}")
+        monkeypatch.delitem(sys.modules, f"rejoinder.pretraining.{module}")
     ran = call(run, corpus, tmp_path / "model")
     needs = f"Pre-training needs {library}. Install it: pip install 'rejoinder[train]'"
     assert (ran.code, ran.out, ran.err) == (4, "", f"rejoinder: {needs}\n")
 
 
-@pytest.mark.parametrize("module", ["rejoinder", "rejoinder.cli.pretrain, rejoinder.cli.encode, rejoinder.encoders"])
+@pytest.mark.parametrize(
+    "module", ["rejoinder", "rejoinder.cli.pretrain, rejoinder.cli.encode, rejoinder.models.encoders"]
+)
 def test_torch_waits_until_it_is_needed(module: str) -> None:
     loaded = f"import sys, {module}; print([name for name in ('torch', 'lightning') if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", loaded], capture_output=True, check=True).stdout == b"[]\n"

@@ -12,8 +12,8 @@ from rejoinder.errors import DataError, MissingAsset
 pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")
 
-from rejoinder.nn.dialogue import Sizes
-from rejoinder.training.recipe import Recipe, read_recipe
+from rejoinder.models.networks.dialogue import Sizes
+from rejoinder.pretraining.recipe import Recipe, read_recipe
 
 TINY = PROJECT / "recipes" / "vhred-tiny.toml"
 

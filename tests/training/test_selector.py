@@ -16,21 +16,21 @@ import pytest
 from conftest import PROJECT, Run, refused
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, read_folder
-from rejoinder.encoders import load_encoder
-from rejoinder.encoders.selector import Selector, from_parts
 from rejoinder.errors import DataError
-from rejoinder.nn.selecting import SelectorNetwork, SelectorSizes
+from rejoinder.models.encoders import load_encoder
+from rejoinder.models.selecting import SelectorNetwork, SelectorSizes
+from rejoinder.models.selector_encoder import Selector, from_parts
 from rejoinder.scorer import FloatArray
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")
 
-from rejoinder.nn.selector import Choices, SelectorModel  # noqa: E402
-from rejoinder.training.pretrain_selector import pretrain_selector  # noqa: E402
-from rejoinder.training.pretrain_student import Teacher  # noqa: E402
-from rejoinder.training.recipe import SelectorRecipe, read_recipe  # noqa: E402
-from rejoinder.training.selector import Said, SelectorBatches, said_in  # noqa: E402
-from rejoinder.training.taught import Taught  # noqa: E402
+from rejoinder.models.networks.selector import Choices, SelectorModel  # noqa: E402
+from rejoinder.pretraining.pretrain_selector import pretrain_selector  # noqa: E402
+from rejoinder.pretraining.pretrain_student import Teacher  # noqa: E402
+from rejoinder.pretraining.recipe import SelectorRecipe, read_recipe  # noqa: E402
+from rejoinder.pretraining.selector import Said, SelectorBatches, said_in  # noqa: E402
+from rejoinder.pretraining.taught import Taught  # noqa: E402
 from tiny import student_model, tensors_of  # noqa: E402
 
 TINY = PROJECT / "recipes" / "selector-tiny.toml"
@@ -273,7 +273,7 @@ def test_a_selector_runs_without_torch(folder: Path) -> None:
     code = (
         "import sys; sys.modules['torch'] = None\n"
         "import numpy\n"
-        "from rejoinder.encoders.selector import from_parts\n"
+        "from rejoinder.models.selector_encoder import from_parts\n"
         "from rejoinder.data.folders import read_folder\n"
         f"print(from_parts(read_folder({str(folder)!r})).reply(numpy.ones(9)).shape)"
     )

@@ -17,23 +17,23 @@ import pytest
 from conftest import PROJECT, Run, refused
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, read_folder
-from rejoinder.encoders import load_encoder
-from rejoinder.encoders.student import StudentEncoder, from_parts
 from rejoinder.errors import DataError, UsageError
-from rejoinder.nn.convolving import StudentNetwork, StudentSizes
-from rejoinder.nn.packing import Table, packed
+from rejoinder.models.convolving import StudentNetwork, StudentSizes
+from rejoinder.models.encoders import load_encoder
+from rejoinder.models.packing import Table, packed
+from rejoinder.models.student_encoder import StudentEncoder, from_parts
 from rejoinder.scorer import FloatArray
 from rejoinder.text.normalize import detokenize
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")
 
-from rejoinder.nn.student import StudentModel  # noqa: E402
-from rejoinder.training.fit import RunOptions  # noqa: E402
-from rejoinder.training.pretrain_student import Teacher, pretrain_student  # noqa: E402
-from rejoinder.training.recipe import StudentRecipe, read_recipe  # noqa: E402
-from rejoinder.training.student import StudentBatches, StudentTask  # noqa: E402
-from rejoinder.training.taught import StudentText, Taught, read_taught, texts_of, write_texts  # noqa: E402
+from rejoinder.models.networks.student import StudentModel  # noqa: E402
+from rejoinder.pretraining.fit import RunOptions  # noqa: E402
+from rejoinder.pretraining.pretrain_student import Teacher, pretrain_student  # noqa: E402
+from rejoinder.pretraining.recipe import StudentRecipe, read_recipe  # noqa: E402
+from rejoinder.pretraining.student import StudentBatches, StudentTask  # noqa: E402
+from rejoinder.pretraining.taught import StudentText, Taught, read_taught, texts_of, write_texts  # noqa: E402
 from tiny import STUDENT, tensors_of  # noqa: E402
 
 TINY = PROJECT / "recipes" / "student-tiny.toml"
@@ -457,7 +457,7 @@ def test_what_an_alignment_needs_is_there(encoder: StudentEncoder) -> None:
 def test_an_encoder_runs_without_torch(folder: Path) -> None:
     code = (
         "import sys; sys.modules['torch'] = None\n"
-        "from rejoinder.encoders import load_encoder\n"
+        "from rejoinder.models.encoders import load_encoder\n"
         f"print(load_encoder({str(folder)!r}).encode(['bala']).shape)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

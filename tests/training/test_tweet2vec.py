@@ -16,21 +16,21 @@ import pytest
 
 from conftest import PROJECT, Run, refused
 from rejoinder.data.folders import read_folder
-from rejoinder.encoders import load_encoder
-from rejoinder.encoders.tweet import TweetEncoder
 from rejoinder.errors import DataError, UsageError
-from rejoinder.nn.tweets import as_numbers, clean_tweet, hashtags_in, is_retweet, most_frequent, numbered
-from rejoinder.training.tweet_posts import Post, read_posts
+from rejoinder.models.encoders import load_encoder
+from rejoinder.models.tweet_encoder import TweetEncoder
+from rejoinder.models.tweets import as_numbers, clean_tweet, hashtags_in, is_retweet, most_frequent, numbered
+from rejoinder.pretraining.tweet_posts import Post, read_posts
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")
 
-from rejoinder.nn.tweet import TweetModel, TweetSizes  # noqa: E402
-from rejoinder.training.fit import RunOptions  # noqa: E402
-from rejoinder.training.pretrain_tweets import pretrain_tweets  # noqa: E402
-from rejoinder.training.recipe import TweetRecipe, read_recipe  # noqa: E402
-from rejoinder.training.tweet import Tweet, TweetBatches, TweetTask, as_batch, best_ranks, tweet_losses  # noqa: E402
-from rejoinder.training.tweet_corpus import TweetText, part_of, tweet_corpus  # noqa: E402
+from rejoinder.models.networks.tweet import TweetModel, TweetSizes  # noqa: E402
+from rejoinder.pretraining.fit import RunOptions  # noqa: E402
+from rejoinder.pretraining.pretrain_tweets import pretrain_tweets  # noqa: E402
+from rejoinder.pretraining.recipe import TweetRecipe, read_recipe  # noqa: E402
+from rejoinder.pretraining.tweet import Tweet, TweetBatches, TweetTask, as_batch, best_ranks, tweet_losses  # noqa: E402
+from rejoinder.pretraining.tweet_corpus import TweetText, part_of, tweet_corpus  # noqa: E402
 
 TINY = PROJECT / "recipes" / "tweet2vec-tiny.toml"
 torch.set_num_threads(1)  # models this small only wait for a second one, for minutes where the machine is busy

@@ -26,9 +26,9 @@ from rejoinder.example import NO_SET, Example, Given, Pair
 from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.lines import MAPPED, UNREAD, normalised_ratings, unlearnable
-from rejoinder.judges.views.adapted import FEWEST, Adaptable, of_choices, of_ratings
-from rejoinder.judges.views.adapting import FEWEST_FOLDS, folds_of
-from rejoinder.judges.views.judge import ViewsJudge
+from rejoinder.judges.regression.adapted import FEWEST, Adaptable, of_choices, of_ratings
+from rejoinder.judges.regression.adapting import FEWEST_FOLDS, folds_of
+from rejoinder.judges.regression.judge import ViewsJudge
 from rejoinder.metrics.baselines import words
 from rejoinder.report.charts import curve, intervals
 from rejoinder.report.layout import KeyFigure, Layout, Section

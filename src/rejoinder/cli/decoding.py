@@ -10,7 +10,7 @@ import typer
 from rejoinder.cli.places import Reads, in_responder
 
 if TYPE_CHECKING:
-    from rejoinder.responders.decoding import Decoding
+    from rejoinder.models.decoding import Decoding
 
 
 class Method(StrEnum):
@@ -75,6 +75,6 @@ def decoding_of(
     count: int = 1,
 ) -> Decoding:
     """The decoding that the flags ask for."""
-    from rejoinder.responders.decoding import Decoding
+    from rejoinder.models.decoding import Decoding
 
     return Decoding(method.value, beam or max(5, count), temperature, top_p, longest, shortest)

@@ -62,8 +62,8 @@ def command(
 
     FOLDER.run holds tokens, checkpoints and the curves (curves.svg) while it runs; remove it when you are done.
     """
-    from rejoinder.responders.pretrain import pretrain, updates_of
-    from rejoinder.training.processes import is_first_process
+    from rejoinder.pretraining.processes import is_first_process
+    from rejoinder.pretraining.run import pretrain, updates_of
 
     updates, say = updates_of(recipe), partial(tell, err=True)
     if not is_first_process():  # it was started by the first for a further device, which tells all there is to tell
@@ -88,8 +88,8 @@ def command(
 
 def _use(kind: str, out: Path) -> str:
     """What to do with a trained model."""
-    from rejoinder.encoders import KINDS as ENCODERS
-    from rejoinder.responders import KINDS as RESPONDERS
+    from rejoinder.models.encoders import KINDS as ENCODERS
+    from rejoinder.models.responders import KINDS as RESPONDERS
 
     uses = {
         f"answer with it: rejoinder respond FILE -r {out}": kind in RESPONDERS,

@@ -12,14 +12,14 @@ import torch
 from torch import Tensor, nn
 
 from rejoinder.data.folders import Parts
-from rejoinder.encoders.batching import limits, numbered_turns, padded, vocabulary_of, with_weights
 from rejoinder.errors import UsageError
-from rejoinder.nn import generate
-from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID
-from rejoinder.nn.dialogue import DialogueModel, Sizes
-from rejoinder.nn.weights import sizes
+from rejoinder.models.batching import limits, numbered_turns, padded, vocabulary_of, with_weights
+from rejoinder.models.bpe import END_ID, PAD_ID, UNK_ID
+from rejoinder.models.generation import states
+from rejoinder.models.networks import decoding as generate
+from rejoinder.models.networks.dialogue import DialogueModel, Sizes
+from rejoinder.models.weights import sizes
 from rejoinder.responder import Context
-from rejoinder.responders.generation import states
 
 KINDS = ("hred", "seq2seq")
 _NEVER = -1e9  # finite, so that what is never said adds nothing to a divergence

@@ -25,11 +25,11 @@ from rejoinder.errors import DataError, UsageError, require_one_of
 from rejoinder.improve.critic import Critic
 from rejoinder.improve.episodes import Baseline, Episode, Rewards, advantages, looks, play
 from rejoinder.improve.policy import Policy
+from rejoinder.pretraining.curves import draw_curves, write_table
+from rejoinder.pretraining.fit import loaded
+from rejoinder.pretraining.pretrain import tensors_of
 from rejoinder.responder import Context
 from rejoinder.scorer import Advance
-from rejoinder.training.curves import draw_curves, write_table
-from rejoinder.training.fit import loaded
-from rejoinder.training.pretrain import tensors_of
 
 LAST, SAMPLES = "last.ckpt", "samples.jsonl"
 _TOGETHER = 64  # replies whose gradient is worked out at once

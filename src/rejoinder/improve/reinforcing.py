@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from rejoinder.data.folders import in_folder, read_folder
 from rejoinder.data.read import silent
-from rejoinder.encoders.batching import require_torch
 from rejoinder.errors import DataError, UsageError
 from rejoinder.improve.reward import reward
+from rejoinder.models.batching import require_torch
+from rejoinder.pretraining.processes import claim_run
 from rejoinder.scorer import Advance, ScorerLike, ignore, signature_of
 from rejoinder.scoring.catalog import DEFAULT
 from rejoinder.scoring.replies import GivenContext, as_examples
 from rejoinder.scoring.selftalk import sample_contexts
-from rejoinder.training.processes import claim_run
 
 if TYPE_CHECKING:
     from rejoinder.improve.reinforce import Practice
@@ -86,7 +86,7 @@ def reinforce(
     own = practice or practice_of()
     from rejoinder.improve.policy import Policy
     from rejoinder.improve.reinforce import Run
-    from rejoinder.training.pretrain import require_own
+    from rejoinder.pretraining.pretrain import require_own
 
     rewarding = reward(scorer, lower=lower, bounds=bounds)
     out = Path(out)

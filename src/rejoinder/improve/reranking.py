@@ -17,8 +17,8 @@ from rejoinder.improve.measuring import Measuring
 from rejoinder.improve.pools import CANDIDATES, Pool, pools_by, pools_in
 from rejoinder.improve.rerank_results import results_of
 from rejoinder.improve.winnings import Winnings
+from rejoinder.models.decoding import Decoding
 from rejoinder.report.results import Results
-from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import Advance, ScorerLike, finish, ignore, signature_of
 from rejoinder.scoring.catalog import DEFAULT, load_responders, load_scorers
 from rejoinder.scoring.replies import GivenContext, ResponderLike, Tally, as_examples, several

@@ -39,13 +39,13 @@ def _plus(name: str) -> Scorer:
 
 
 def _bilinear_learner(name: str, choices: Choices) -> AnyLearner:
-    from rejoinder.judges.bilinear.learner import learner
+    from rejoinder.judges.adem.learner import learner
 
     return learner(name, choices)
 
 
 def _views_learner(name: str, choices: Choices) -> AnyLearner:
-    from rejoinder.judges.views.learner import learner
+    from rejoinder.judges.regression.learner import learner
 
     return learner(name, choices)
 
@@ -57,19 +57,19 @@ def _bundled_learner(name: str, choices: Choices) -> AnyLearner:
 
 
 def _bilinear(parts: Parts) -> PortableJudge:
-    from rejoinder.judges.bilinear.judge import from_parts
+    from rejoinder.judges.adem.judge import from_parts
 
     return from_parts(parts)
 
 
 def _views(parts: Parts) -> PortableJudge:
-    from rejoinder.judges.views.judge import from_parts
+    from rejoinder.judges.regression.judge import from_parts
 
     return from_parts(parts)
 
 
 def _panel(parts: Parts) -> PortableJudge:
-    from rejoinder.judges.bilinear.panel import from_parts
+    from rejoinder.judges.adem.panel import from_parts
 
     return from_parts(parts)
 
@@ -154,8 +154,8 @@ def load_judge(folder: str | Path) -> PortableJudge:
 
 def _no_judge(kind: str, folder: str | Path) -> tuple[str, str]:
     """Return the problem with a folder that holds another kind of model, and the remedy."""
-    from rejoinder.encoders import KINDS as ENCODERS
-    from rejoinder.training.kinds import KINDS as TRAINED
+    from rejoinder.models.encoders import KINDS as ENCODERS
+    from rejoinder.pretraining.kinds import KINDS as TRAINED
 
     if kind in ENCODERS:
         remedy = f"Train a judge over it: rejoinder train adem FILE -e {folder} -o FOLDER"

@@ -15,7 +15,7 @@ import numpy as np
 from rejoinder.data.clusters import is_telling, normalized
 from rejoinder.errors import MissingAsset, MissingExtra
 from rejoinder.example import Example
-from rejoinder.judges.views.lines import FITTING, MISLEADING, NO_LINE, RANDOM, Spoilt
+from rejoinder.judges.regression.lines import FITTING, MISLEADING, NO_LINE, RANDOM, Spoilt
 from rejoinder.perturbations import PERTURBATIONS, Corpus, Perturbation
 from rejoinder.stats.resamples import Sampling
 

@@ -10,9 +10,9 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 
-from rejoinder.encoders import Limited
 from rejoinder.example import Example
 from rejoinder.judges.learner import Side
+from rejoinder.models.encoders import Limited
 from rejoinder.scorer import OUT_OF_DOMAIN, Encoder, Warnings
 from rejoinder.text.detect import AMBIGUOUS_WORDS, is_code, is_foreign, is_long, is_wordless
 from rejoinder.text.normalize import visible

@@ -9,10 +9,10 @@ from typing import Any
 from rejoinder.data.folders import read_card, read_config
 from rejoinder.example import Example
 from rejoinder.judges import written_card
+from rejoinder.models.responders import KINDS as RESPONDERS
 from rejoinder.registry import Entry
 from rejoinder.report.terminal import text_table
 from rejoinder.report.written import number
-from rejoinder.responders import KINDS as RESPONDERS
 from rejoinder.scorer import Card, Scorer, run, signature_of
 from rejoinder.scoring.catalog import load_scorer
 

@@ -19,8 +19,8 @@ from rejoinder.registry import Entry, Registry
 
 if TYPE_CHECKING:
     from rejoinder.example import Example, Given
+    from rejoinder.models.decoding import Decoding
     from rejoinder.responder import Responder
-    from rejoinder.responders.decoding import Decoding
     from rejoinder.scorer import Card, Explanation, Scorer, ScorerLike, Scores
     from rejoinder.scoring.domain import OutOfDomain
 
@@ -40,11 +40,11 @@ def list_entries() -> dict[str, list[Entry[Any]]]:
 
     The path of the folder that `rejoinder train` or `rejoinder pretrain` makes is the name of the model.
     """
-    from rejoinder.encoders import ENCODERS
-    from rejoinder.encoders import KINDS as ENCODER_KINDS
-    from rejoinder.responders import KINDS as RESPONDER_KINDS
-    from rejoinder.responders import RESPONDERS
-    from rejoinder.training.kinds import KINDS, making
+    from rejoinder.models.encoders import ENCODERS
+    from rejoinder.models.encoders import KINDS as ENCODER_KINDS
+    from rejoinder.models.responders import KINDS as RESPONDER_KINDS
+    from rejoinder.models.responders import RESPONDERS
+    from rejoinder.pretraining.kinds import KINDS, making
 
     def trained(entry: Entry[Any]) -> Entry[Any]:
         return Entry(entry.name, entry.about, entry.load, *making(entry.name)) if entry.name in KINDS else entry
@@ -253,8 +253,8 @@ def load_responder(name: str | Path | Responder, *, decoding: Decoding | None = 
         MissingAsset: a file that it needs is missing.
         DataError: such a file is damaged.
     """
-    from rejoinder.responders import RESPONDERS, load
-    from rejoinder.responders.decoding import Decoding
+    from rejoinder.models.decoding import Decoding
+    from rejoinder.models.responders import RESPONDERS, load
 
     if not isinstance(name, (str, Path)):
         if not hasattr(name, "respond_batch"):

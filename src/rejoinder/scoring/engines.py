@@ -24,10 +24,10 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from rejoinder.data.joins import Note
 from rejoinder.data.read import silent
-from rejoinder.encoders.threads import one_thread
 from rejoinder.errors import MissingAsset, MissingExtra, RejoinderError, UsageError
 from rejoinder.example import Example
 from rejoinder.judges.answers import answering
+from rejoinder.models.threads import one_thread
 from rejoinder.scorer import Explanation, Scorer, ScorerLike, Scores, run, signature_of
 from rejoinder.scoring.catalog import load_scorers
 from rejoinder.scoring.dialogue import of_dialogues

@@ -16,12 +16,12 @@ from rejoinder.data.read import How, raise_error
 from rejoinder.data.scored_keys import NOTES, SCORED, are_earlier_notes, of_scoring
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import FOLLOWED, UNANSWERED, Example
+from rejoinder.models.decoding import Decoding
+from rejoinder.pretraining.corpora import is_held_out
 from rejoinder.responder import Answer, Responder, answer, request, signature_of
-from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import Advance, finish, ignore
 from rejoinder.scoring.catalog import load_responders
 from rejoinder.scoring.unscored import nothing_scored
-from rejoinder.training.corpora import is_held_out
 
 BATCH = 64
 ResponderLike = str | Path | Responder

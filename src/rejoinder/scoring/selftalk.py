@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from rejoinder.data.dialogues import Cut
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
+from rejoinder.models.decoding import Decoding
 from rejoinder.responder import Context, Responder, answer, request, signature_of
-from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import Advance, finish, ignore
 from rejoinder.scoring.catalog import load_responders
 from rejoinder.scoring.replies import CUT_OFF, GivenContext, ResponderLike, as_examples, several

@@ -15,10 +15,10 @@ from rejoinder.example import Example, Pair
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.notes import UNLIKE
-from rejoinder.judges.views.adapt import RAW, raw_features
-from rejoinder.judges.views.adapted import of_choices, of_ratings
-from rejoinder.judges.views.adapting import NO_CORRECTION, Choices, Ratings, balanced, chosen, folds_of, left_out
-from rejoinder.judges.views.judge import ViewsJudge, from_parts
+from rejoinder.judges.regression.adapt import RAW, raw_features
+from rejoinder.judges.regression.adapted import of_choices, of_ratings
+from rejoinder.judges.regression.adapting import NO_CORRECTION, Choices, Ratings, balanced, chosen, folds_of, left_out
+from rejoinder.judges.regression.judge import ViewsJudge, from_parts
 from rejoinder.scorer import run
 from rejoinder.scoring.catalog import load_scorer
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from every import made
 from examples_for_views import EXAMPLES, SENTENCES, features, require_rows_of_their_own
-from rejoinder.encoders import load_encoder
-from rejoinder.encoders.student import StudentEncoder
 from rejoinder.example import Example
-from rejoinder.judges.views.alignment import RECENT, AlignmentView, Floats
+from rejoinder.judges.features.alignment import RECENT, AlignmentView, Floats
+from rejoinder.models.encoders import load_encoder
+from rejoinder.models.student_encoder import StudentEncoder
 
 NAMES = ("dog", "puppy", "tree", "oak", "the")
 NEAR = np.array([[2, 0, 0], [1, 1, 0], [0, 1, 0], [0, 1, 1], [0, 0, 1]], dtype=np.float32)

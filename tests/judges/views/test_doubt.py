@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rejoinder.judges.views.calibration import COVERAGE, bent, calibrate, weighted_quantile
-from rejoinder.judges.views.likeness import cloud_of
+from rejoinder.judges.regression.calibration import COVERAGE, bent, calibrate, weighted_quantile
+from rejoinder.judges.regression.likeness import cloud_of
 from rejoinder.scorer import FloatArray
 
 

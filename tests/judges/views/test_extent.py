@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 import rejoinder
-import rejoinder.judges.views.extent as extent
+import rejoinder.judges.regression.extent as extent
 from rejoinder.example import Example
+from rejoinder.judges.features.table import Features, FeatureSet, Group
 from rejoinder.judges.learner import Side
 from rejoinder.judges.notes import CONTEXT_CUT, CUT
-from rejoinder.judges.views.extent import CHARACTERS, SUBWORDS, bounded, shown
-from rejoinder.judges.views.judge import ViewsJudge
-from rejoinder.judges.views.view import Features, Group
-from rejoinder.judges.views.views import Views
+from rejoinder.judges.regression.extent import CHARACTERS, SUBWORDS, bounded, shown
+from rejoinder.judges.regression.judge import ViewsJudge
 from rejoinder.text.normalize import visible_text
 
 LINE = Example(("hi, how are you?", "fine. any plans?"), "i will see a movie.", ("a film with friends.",))
@@ -73,7 +72,7 @@ class Counting:
     needs: tuple[Side, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def features(self, examples: Sequence[Example]) -> Features:
+    def compute(self, examples: Sequence[Example]) -> Features:
         self.given.extend(examples)
         return np.zeros((len(examples), 1), np.float32)
 
@@ -99,7 +98,7 @@ def test_the_work_does_not_grow_with_a_text_beyond_the_limit(
     for size in (MEGABYTE, 2 * MEGABYTE):
         work.clear()
         view = Counting([])
-        Views((view,), pieces).features([holding(side, piece * (size // len(piece)))])
+        FeatureSet((view,), pieces).compute([holding(side, piece * (size // len(piece)))])
         (example,) = view.given
         read = sum(map(len, (*example.context, example.response, *example.references)))
         assert read <= SUBWORDS + 100

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rejoinder.judges.views.head import PROBE, TREES, fit_head, standardised, weights_of
-from rejoinder.judges.views.kernel import PENALTY, REACH, fit_kernel
-from rejoinder.judges.views.linear import FARTHEST, fit_linear
-from rejoinder.judges.views.trees import BINS, Growth, Trees, binned, edges_of, grow, joined
+from rejoinder.judges.regression.head import PROBE, TREES, fit_head, standardised, weights_of
+from rejoinder.judges.regression.kernel import PENALTY, REACH, fit_kernel
+from rejoinder.judges.regression.linear import FARTHEST, fit_linear
+from rejoinder.judges.regression.trees import BINS, Growth, Trees, binned, edges_of, grow, joined
 from rejoinder.scorer import FloatArray
 
 SMALL = Growth(trees=15, leaves=5, step=0.3, fewest=5)

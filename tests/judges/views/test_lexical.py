@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from examples_for_views import EXAMPLES, SENTENCES, feature, features, phrases, require_rows_of_their_own
 from rejoinder.example import Example
-from rejoinder.judges.views import repetition
-from rejoinder.judges.views.lexical import LexicalView
-from rejoinder.judges.views.reading import Remembered, common_subsequence
+from rejoinder.judges.features import repetition
+from rejoinder.judges.features.lexical import LexicalView
+from rejoinder.judges.features.reading import Remembered, common_subsequence
 
 VIEW = LexicalView(phrases())
 SHARES = (

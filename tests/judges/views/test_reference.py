@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from examples_for_views import EXAMPLES, SENTENCES, features, phrases, require_rows_of_their_own
 from rejoinder.example import Example
-from rejoinder.judges.views.reading import words_of
-from rejoinder.judges.views.reference import MEASURES, ReferenceView
+from rejoinder.judges.features.reading import words_of
+from rejoinder.judges.features.reference import MEASURES, ReferenceView
 
 VIEW = ReferenceView(phrases())
 NEAREST = [f"{name}_best" for name in MEASURES]

@@ -14,12 +14,12 @@ pytest.importorskip("lightning", reason="needs the extra train")
 
 from examples_for_views import EXAMPLES, features, require_rows_of_their_own
 from rejoinder.data.folders import read_folder
-from rejoinder.encoders import load_encoder
-from rejoinder.encoders.remembered import Remembered
-from rejoinder.encoders.selector import from_parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.judges.views.selection import SelectionView
+from rejoinder.judges.features.selection import SelectionView
+from rejoinder.models.encoders import load_encoder
+from rejoinder.models.remembered import Remembered
+from rejoinder.models.selector_encoder import from_parts
 from tiny import dan_model, selector_model, student_model
 
 
@@ -71,7 +71,7 @@ def test_a_blank_turn_is_none(view: SelectionView) -> None:
 
 @pytest.mark.parametrize(("context", "reply"), [((), "bye"), (("",), "bye"), (("hello",), ""), (("hello", "<s>"), "b")])
 def test_without_a_vector_there_is_nothing(view: SelectionView, context: tuple[str, ...], reply: str) -> None:
-    assert np.isnan(view.features([Example(context, reply)])).all()
+    assert np.isnan(view.compute([Example(context, reply)])).all()
 
 
 def test_a_turn_without_a_vector_counts_as_none_that_is_known(view: SelectionView) -> None:

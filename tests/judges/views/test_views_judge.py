@@ -14,23 +14,23 @@ from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import EACH, WORTH, augment
+from rejoinder.judges.features.resources import Resources
 from rejoinder.judges.notes import UNLIKE
+from rejoinder.judges.regression.judge import EMPTY, ViewsJudge, from_parts
+from rejoinder.judges.regression.learner import ViewsLearner
 from rejoinder.judges.train import train_judge
-from rejoinder.judges.views.assembly import Material
-from rejoinder.judges.views.judge import EMPTY, ViewsJudge, from_parts
-from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.scorer import run
 from rejoinder.scoring.catalog import load_scorer
 
 
 @pytest.fixture(scope="module")
-def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
+def material(tmp_path_factory: pytest.TempPathFactory) -> Resources:
     """Phrases of ten turns and a student of random numbers."""
     return made_material(tmp_path_factory.mktemp("student"))
 
 
 @pytest.fixture(scope="module")
-def judge(material: Material) -> ViewsJudge:
+def judge(material: Resources) -> ViewsJudge:
     """A judge fitted on two sets."""
     return quick_judge(material)
 
@@ -157,7 +157,7 @@ def test_spoilt_replies_are_drawn_by_seed_and_line_and_deserve_less() -> None:
 
 
 @pytest.mark.slow
-def test_defended_it_scores_shuffled_letters_lower(material: Material) -> None:
+def test_defended_it_scores_shuffled_letters_lower(material: Resources) -> None:
     examples = rated("one") + rated("two")
     nonsense = [replace(example, response="qqq zzz xxx qqq zzz xxx qqq zzz") for example in rated("three", 30)]
     means = {

@@ -1,0 +1,1 @@
+"""Features: what a judge measures of a reply."""

@@ -1,0 +1,1 @@
+"""Networks in torch: the only modules of `models` that import it at the top."""

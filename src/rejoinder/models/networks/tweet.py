@@ -1,0 +1,64 @@
+"""tweet2vec: a bidirectional GRU over the characters of a message, trained to predict its hashtags.
+
+Source: Dhingra et al. 2016, section 3 (equations 1 and 2), and the released program for what the paper leaves out.
+Shapes: B messages, T characters, E lookup, H units of each direction, D embedding, L hashtags.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from rejoinder.models.networks.recurrent import Recurrent, last_step, reversed_within
+
+
+@dataclass(frozen=True)
+class TweetSizes:
+    """What decides the shape of the network; the defaults of the last three are the release's.
+
+    Attributes:
+        symbols: rows of the lookup table: the known characters, and one for the unknown.
+        hashtags: L.
+        lookup: E.
+        units: H.
+        embedding: D, the width of a message's vector.
+    """
+
+    symbols: int
+    hashtags: int
+    lookup: int = 150
+    units: int = 500
+    embedding: int = 500
+
+
+class TweetModel(nn.Module):
+    """Messages to vectors, and vectors to a score for each hashtag.
+
+    As in the release, the last forward and the first backward state go through linear maps without a bias and are
+    summed, and the first states are learned there; here they are zeros.
+    """
+
+    def __init__(self, sizes: TweetSizes) -> None:
+        super().__init__()
+        self.sizes = sizes
+        self.lookup = nn.Embedding(sizes.symbols, sizes.lookup)
+        self.forwards = Recurrent(sizes.lookup, sizes.units, "gru")
+        self.backwards = Recurrent(sizes.lookup, sizes.units, "gru")
+        self.from_forwards = nn.Linear(sizes.units, sizes.embedding, bias=False)
+        self.from_backwards = nn.Linear(sizes.units, sizes.embedding, bias=False)
+        self.head = nn.Linear(sizes.embedding, sizes.hashtags)
+        nn.init.normal_(self.lookup.weight, std=0.1)
+
+    def encode(self, symbols: Tensor, lengths: Tensor) -> Tensor:
+        """[B, D] vectors of messages, from characters [B, T] with padding behind and their lengths [B]."""
+        embedded = self.lookup(symbols)  # [B, T, E]
+        there, _ = self.forwards(embedded)
+        back, _ = self.backwards(reversed_within(embedded, lengths))  # its last step is the first character's
+        vectors: Tensor = self.from_forwards(last_step(there, lengths)) + self.from_backwards(last_step(back, lengths))
+        return vectors
+
+    def forward(self, symbols: Tensor, lengths: Tensor) -> Tensor:
+        """[B, L] logarithm of the probability of each hashtag."""
+        return torch.log_softmax(self.head(self.encode(symbols, lengths)), -1)

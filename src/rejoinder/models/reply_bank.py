@@ -1,0 +1,176 @@
+"""What retrieval models choose from: pairs of context and response from a corpus, grouped by response.
+
+Shapes: P pairs, U different responses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import heappush, heapreplace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.data.dialogues import Dialogue
+from rejoinder.data.folders import AGAIN, Parts
+from rejoinder.errors import DataError
+from rejoinder.models.weights import words_of
+from rejoinder.responder import Answer, Context, Reply, Request, Responder
+from rejoinder.scorer import FloatArray
+
+PART = "candidates"
+"""What the pool is called inside the parts of a responder."""
+EMPTY = "the context is empty"
+UNKNOWN = "no word of the context is known"
+NONE_LEFT = "no candidate is left"
+_RESPONSES = "responses.json"
+_MOST_PAIRS = 2**28
+
+
+class Retriever(Responder, Protocol):
+    """A responder that also says how well responses fit that it is given."""
+
+    def rank(self, requests: Sequence[Request], candidates: Sequence[Sequence[str]]) -> FloatArray:
+        """[N, K] scores of K candidates for each of N requests, higher is better; equal where it cannot tell."""
+        ...
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The candidates.
+
+    Attributes:
+        texts: U responses that read differently, case and white space aside.
+        starts: [U + 1] where the pairs of each response begin among all P.
+    """
+
+    texts: Sequence[str]
+    starts: NDArray[np.int64]
+
+    @property
+    def parts(self) -> Parts:
+        """All that `from_parts` needs to make it again."""
+        listed = ",\n".join(json.dumps(text, ensure_ascii=False) for text in self.texts)
+        return Parts({}, {"starts": self.starts}, {_RESPONSES: f"[{listed}]\n"})
+
+    @property
+    def pairs(self) -> int:
+        """P."""
+        return int(self.starts[-1])
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {_plain(text): place for place, text in enumerate(self.texts)}
+
+    def group(self, text: str | None) -> slice | None:
+        """Which of the P pairs have the response `text`; None where it is no candidate."""
+        place = None if text is None else self._places.get(_plain(text))
+        return None if place is None else slice(*self.starts[place : place + 2].tolist())
+
+    def only_of(self, text: str | None) -> int | None:
+        """The place of the response `text` where a single pair has it, which is gone when that pair is withheld."""
+        group = self.group(text)
+        if text is None or group is None or group.stop - group.start > 1:
+            return None
+        return self._places[_plain(text)]
+
+    def answer(self, places: Iterable[int], scores: Iterable[float | None]) -> Answer:
+        """The responses at some places, best first, as an answer."""
+        replies = tuple(Reply(self.texts[place], score) for place, score in zip(places, scores, strict=True))
+        return Answer(replies, "" if replies else NONE_LEFT)
+
+
+class Sample(NamedTuple):
+    """A pool from a corpus, the P contexts of its pairs, and how many pairs the corpus had, copies among them."""
+
+    pool: Pool
+    contexts: list[Context]
+    seen: int
+
+
+def from_parts(parts: Parts) -> Pool:
+    """The pool that a responder with these parts chooses from.
+
+    Raises:
+        DataError: there is none in them, or it is damaged.
+    """
+    if PART not in parts.config:
+        raise DataError("it has no candidates to choose from", "Call rejoinder pretrain again, as it was called")
+    inner = parts.inner(PART)
+    texts, starts = words_of(inner.files, _RESPONSES), inner.tensors.get("starts")
+    if starts is None or starts.dtype != np.int64 or starts.shape != (len(texts) + 1,):
+        raise DataError(f"no tensor starts of {len(texts) + 1} whole numbers for {len(texts)} responses", AGAIN)
+    if starts[0] or (starts[1:] <= starts[:-1]).any() or starts[-1] > _MOST_PAIRS:
+        raise DataError("the tensor starts does not count up from 0", AGAIN)
+    return Pool(texts, starts)
+
+
+def sample(dialogues: Iterable[Dialogue], most: int, seed: int) -> Sample:
+    """A pool of `most` different pairs of dialogues, or of all where there are fewer.
+
+    Every turn but the first is a response to all before it. Each pair has a hash that `seed` and its own words decide,
+    case and white space aside, and those with the smallest are kept. So every different pair is as likely to be in,
+    however often it occurs; one pass is enough, memory grows with `most` alone; and the order of the corpus is
+    nobody's business.
+
+    Raises:
+        DataError: there is no dialogue.
+
+    Source: Cohen and Kaplan 2007, Summarizing data using bottom-k sketches.
+    """
+    kept: dict[int, tuple[Dialogue, int]] = {}
+    largest: list[int] = []  # negated hashes of what is kept, so that the largest comes first
+    seen = 0
+    for dialogue in dialogues:
+        for place, key in enumerate(_hashes(dialogue.turns, seed), start=1):
+            seen += 1
+            if key in kept or (len(largest) == most and key > -largest[0]):
+                continue
+            if len(largest) == most:
+                del kept[-heapreplace(largest, -key)]
+            else:
+                heappush(largest, -key)
+            kept[key] = dialogue, place
+    if not kept:
+        raise DataError(
+            "no dialogue to take responses from",
+            "Give a larger corpus; dialogues with ratings count with --keep-judged alone",
+        )
+    groups: dict[str, list[tuple[Dialogue, int]]] = {}
+    for key in sorted(kept):  # an order that the hashes decide, as it settles which of equally good ones is taken
+        dialogue, place = kept[key]
+        groups.setdefault(_plain(dialogue.turns[place]), []).append(kept[key])
+    pairs = [pair for group in groups.values() for pair in group]
+    starts = np.cumsum([0, *map(len, groups.values())], dtype=np.int64)
+    texts = [dialogue.turns[place] for dialogue, place in (group[0] for group in groups.values())]
+    return Sample(Pool(texts, starts), [dialogue.turns[:place] for dialogue, place in pairs], seen)
+
+
+def best(scores: NDArray[Any], count: int) -> NDArray[np.int64]:
+    """Places of the `count` highest of N scores, highest first, the first of equal ones; never one of -inf."""
+    count = min(count, len(scores))
+    edge = np.partition(scores, len(scores) - count)[len(scores) - count]
+    above, level = np.flatnonzero(scores > edge), np.flatnonzero(scores == edge)
+    places = np.concatenate([above, level[: count - len(above)]])
+    places = places[np.argsort(-scores[places], kind="stable")]
+    left: NDArray[np.int64] = places[scores[places] > -np.inf]
+    return left
+
+
+def _plain(text: str) -> str:
+    """What two texts share that read alike."""
+    return " ".join(text.casefold().split())
+
+
+def _hashes(turns: Sequence[str], seed: int) -> Iterator[int]:
+    """The hash of each turn but the first, with all that is before it."""
+    total = hashlib.blake2b(str(seed).encode(), digest_size=8)
+    for number, turn in enumerate(turns):
+        total.update(f"\n{_plain(turn)}".encode())
+        if number:
+            yield int.from_bytes(total.digest())
