@@ -34,7 +34,7 @@ def overlap(response: str, context: Sequence[str]) -> float:
     """Return F1 between the words of `response` and of all turns of `context`, each counted as often as it occurs.
 
     Source: the F1 of ParlAI (`F1Metric`; Shuster et al. 2021 take it between response and knowledge), with the context
-    in the place of the reference; ParlAI also leaves out a, an and the.
+    instead of the reference; ParlAI also leaves out a, an and the.
     """
     in_response, in_context = Counter(words(response)), Counter(words("\n".join(context)))
     shared = (in_response & in_context).total()

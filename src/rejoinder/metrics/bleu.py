@@ -1,6 +1,6 @@
 """BLEU of a sentence and of a corpus, in the flavours of three programs.
 
-All flavours count alike: shared n-grams, clipped by the largest count in any one reference, against the reference of
+All flavours count the same: shared n-grams, clipped by the largest count in any one reference, against the reference of
 the closest length (the shorter one of two). They differ in tokens, smoothing and short sentences, and so much that two
 BLEU figures cannot be compared before the flavours agree.
 

@@ -114,7 +114,7 @@ def close_gaps(ids: NDArray[Any]) -> tuple[IntArray, int]:
 
 
 def ngram_totals(lengths: IntArray, longest: int) -> IntArray:
-    """Return [T, K] how many n-grams of each size there are in texts of so many tokens [T]."""
+    """Return [T, K] the numbers of n-grams of each size in texts of these lengths [T]."""
     totals: IntArray = np.maximum(lengths[:, None] - np.arange(longest), 0)
     return totals
 

@@ -40,7 +40,7 @@ Masks = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingOptions:
-    """What decides an embedding metric, given the vectors.
+    """The rules of an embedding metric.
 
     Attributes:
         kind: which of the three.
@@ -157,7 +157,7 @@ def _measure(
     reference: IdArray,
     response: IdArray,
 ) -> tuple[FloatArray, Masks]:
-    """Return [P] scores of pairs of texts, NaN where there is none, and [T] whether a text has a usable vector."""
+    """Return [P] scores of pairs of texts, NaN for a pair without one, and [T] whether a text has a usable vector."""
     table, flat = _table(vectors, np.concatenate([*rows, np.empty(0, np.intp)]))
     if rules.unit:
         table = _scaled(table)
@@ -224,7 +224,7 @@ def _groups(keys: IdArray, room: Callable[[int], int]) -> Iterator[tuple[int, Id
 def _folded(texts: _Texts, table: FloatArray, folds: Sequence[np.ufunc]) -> list[FloatArray]:
     """Return each of `folds` (sum, maximum ...) of each text's word vectors [T, D]; zeros where it has no words.
 
-    Texts stand in order of length, longest first, so those that have an l-th word come first, and one step of the loop
+    Texts are sorted by length, longest first, so those that have an l-th word come first, and one step of the loop
     takes the l-th words of many texts. The order of the additions depends on the text alone.
     """
     found = [np.zeros((len(texts.lengths), table.shape[1])) for _ in folds]
