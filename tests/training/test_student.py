@@ -17,8 +17,8 @@ from conftest import PROJECT, Run, refused
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError, UsageError
+from rejoinder.models import load_encoder
 from rejoinder.models.convolving import StudentNetwork, shapes
-from rejoinder.models.encoders import load_encoder
 from rejoinder.models.packing import Table, packed
 from rejoinder.models.student_encoder import StudentEncoder, from_parts
 from rejoinder.scorer import FloatArray
@@ -460,7 +460,7 @@ def test_what_an_alignment_needs_is_there(encoder: StudentEncoder) -> None:
 def test_an_encoder_runs_without_torch(folder: Path) -> None:
     code = (
         "import sys; sys.modules['torch'] = None\n"
-        "from rejoinder.models.encoders import load_encoder\n"
+        "from rejoinder.models import load_encoder\n"
         f"print(load_encoder({str(folder)!r}).encode(['bala']).shape)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
