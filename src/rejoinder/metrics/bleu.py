@@ -25,9 +25,10 @@ from rejoinder.errors import MissingExtra
 from rejoinder.example import Example
 from rejoinder.metrics import metric_cards
 from rejoinder.metrics.baselines import words
-from rejoinder.metrics.bleu_tokens import PLAIN, WHITE_SPACE, bleu_counts, unsplit_reason
+from rejoinder.metrics.bleu_tokens import PLAIN, WHITE_SPACE, bleu_counts, split
 from rejoinder.metrics.counting import IntArray, TextBatch
 from rejoinder.scorer import Card, FloatArray, Scores
+from rejoinder.text import unspaced_reason
 
 ORDERS = (1, 2, 3, 4)
 SUMMABLE_METHODS = range(5)  # 5 to 7 look at the text of one sentence, so no sum of counts stands for a corpus
@@ -36,6 +37,7 @@ EPSILON, WEIGHT, DIVISOR = 0.1, 5, 5  # nltk's constants of methods 1, 6 and 4
 TINY, SMALL = 1e-15, 1e-9  # what pycocoevalcap adds to every numerator and denominator
 MECAB, NO_STOP_WORDS = "ja-mecab", "no-stop-words"
 SACREBLEU, NLTK = "sacrebleu 2.6.0", "nltk 3.10.4"  # the programs whose values these are
+PRESETS = {"Chinese": "zh", "Japanese": MECAB}  # for scripts without spaces; `char` for the others
 NO_TRIGRAM = "nltk's smoothing method 6 needs a matching trigram"
 
 
@@ -90,17 +92,17 @@ class Bleu:
         of neighbouring sizes, those that share words but no trigram.
         """
         examples = [_without_stop_words(example) for example in examples] if self.content else examples
-        counts = bleu_counts(TextBatch.of(examples), 5 if self.method in WIDE_METHODS else 4, self.tokens)
-        rows = self._rows(counts)
+        batch = TextBatch.of(examples)
+        rows = self._rows(bleu_counts(batch, 5 if self.method in WIDE_METHODS else 4, self.tokens))
         reasons = {}
         if self.method == 6:
             failing = (rows[:, 2] > 0) & (rows[:, 4] == 0)
             reasons = dict.fromkeys(np.flatnonzero(failing).tolist(), NO_TRIGRAM)
-        for row, example in enumerate(examples):
-            if reason := unsplit_reason(example, self.order, self.tokens):
-                reasons[row] = reason
-            if self.content and not any(example.references):
-                reasons[row] = "no reference holds a word that is no stop word"
+        for row, script in batch.unspaced(lambda text: " ".join(split([text], self.tokens)[0])).items():
+            reasons[row] = f"{unspaced_reason(script)}: use bleu-{self.order}/{PRESETS.get(script, 'char')}"
+        if self.content:
+            bare = [row for row, example in enumerate(examples) if not any(example.references)]
+            reasons |= dict.fromkeys(bare, "no reference holds a word that is no stop word")
         values = self.formula(rows)
         values[list(reasons)] = math.nan
         if self.method not in (None, *SUMMABLE_METHODS):

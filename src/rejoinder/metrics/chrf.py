@@ -53,7 +53,7 @@ class Chrf:
 
     def _count(self, batch: TextBatch) -> IntArray:
         """Return [N, 3K] the counts of N examples, each with its best reference."""
-        counts = _counts(counting.number_characters(["".join(text.split()) for text in batch.texts]), batch, CHARACTERS)
+        counts = _counts(counting.number_characters(batch.texts), batch, CHARACTERS)
         if self.words:
             words = counting.number_tokens([_split(text) for text in batch.texts])
             counts = np.concatenate((counts, _counts(words, batch, self.words)), axis=1)

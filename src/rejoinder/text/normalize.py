@@ -88,7 +88,7 @@ def written_text(text: str) -> str:
 
 def visible(text: str) -> bool:
     """Return whether a reader sees anything of a text."""
-    if text[:1].isascii() and text[:1].isalnum():  # such a text never becomes empty
+    if (first := text[:1]).isascii() and first.isalnum():  # such a text never becomes empty
         return True
     return any(sign.isprintable() and not sign.isspace() for sign in visible_text(text))
 
