@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -69,18 +69,16 @@ class Bleu:
         card: the preset's card.
         order: the longest n-gram counted.
         options: tokenizer, smoothing, treatment of several references, the program whose values these are.
-        formula: from counts [N, 2 + 2K] to BLEU [N], of single sentences.
-        corpus_formula: the same of summed counts.
+        program: `sacrebleu`, `coco` or `nltk`.
         tokens: sacreBLEU's name of a tokenizer; `none` splits at white space.
-        method: the number of nltk's smoothing method; None for the other programs.
+        method: the number of nltk's smoothing method.
         content: whether stop words and punctuation are taken out of responses and references first.
     """
 
     card: Card
     order: int
     options: Mapping[str, Any]
-    formula: Callable[[FloatArray], FloatArray]
-    corpus_formula: Callable[[FloatArray], FloatArray]
+    program: str
     tokens: str = WHITE_SPACE
     method: int | None = None
     content: bool = False
@@ -103,7 +101,7 @@ class Bleu:
         if self.content:
             bare = [row for row, example in enumerate(examples) if not any(example.references)]
             reasons |= dict.fromkeys(bare, "no reference holds a word that is no stop word")
-        values = self.formula(rows)
+        values = self._score(rows)
         values[list(reasons)] = math.nan
         if self.method not in (None, *SUMMABLE_METHODS):
             return Scores(values, reasons)
@@ -118,12 +116,20 @@ class Bleu:
             rows[:, 2 + kept :] = np.maximum(rows[:, 2 + kept :], 1)
         return rows
 
+    def _score(self, rows: FloatArray, *, corpus: bool = False) -> FloatArray:
+        """Return BLEU [N] of counts [N, 2 + 2K], of single sentences or of corpora."""
+        if self.method is not None:
+            return nltk_bleu(rows, self.order, self.method)
+        if self.program == "coco":
+            return coco_bleu(rows, self.order)
+        return sacrebleu(rows, self.order, effective_order=not corpus)
+
     def _corpus_score(self, totals: FloatArray) -> float:
         """Return corpus BLEU of summed counts."""
-        return float(self.corpus_formula(totals[None])[0])
+        return float(self._score(totals[None], corpus=True)[0])
 
 
-def sacrebleu(rows: FloatArray, order: int, *, effective_order: bool = False) -> FloatArray:
+def sacrebleu(rows: FloatArray, order: int, *, effective_order: bool) -> FloatArray:
     """Return sacreBLEU's score [N] with exponential smoothing, divided by 100; 0 where no n-gram is shared.
 
     Args:
@@ -227,14 +233,12 @@ def load(name: str, vectors: str | Path | None) -> Bleu:  # noqa: ARG001 - every
     """
     card, order, preset = metric_cards()[name], int(name[5]), name[7:]
     options = {"tokenizer": "whitespace", "smoothing": f"{TINY}/{SMALL}"}
+    program = {"references": "native", "program": SACREBLEU}
     if preset.startswith("nltk"):
-        method = int(preset[-1])
-        options |= {"smoothing": f"method{method}", "references": "native", "program": NLTK, "counts": SACREBLEU}
-        formula = partial(nltk_bleu, order=order, method=method)
-        return Bleu(card, order, options, formula, formula, method=method)
+        options |= {"smoothing": f"method{preset[-1]}", **program, "program": NLTK, "counts": SACREBLEU}
+        return Bleu(card, order, options, "nltk", method=int(preset[-1]))
     if preset == "coco":
-        formula = partial(coco_bleu, order=order)
-        return Bleu(card, order, options | {"references": "native", "program": SACREBLEU}, formula, formula)
+        return Bleu(card, order, options | program, "coco")
     content = preset == NO_STOP_WORDS
     tokens = PLAIN if content else preset or PLAIN
     options = {"tokenizer": tokens, "smoothing": "exp", "effective-order": "yes"}
@@ -244,6 +248,4 @@ def load(name: str, vectors: str | Path | None) -> Bleu:  # noqa: ARG001 - every
         options["mecab"] = f"{version('mecab-python3')} ipadic {version('ipadic')}"
     if content:
         options["words"] = "no stop words (scikit-learn), no punctuation"
-    options |= {"references": "native", "program": SACREBLEU}
-    corpus = partial(sacrebleu, order=order)
-    return Bleu(card, order, options, partial(corpus, effective_order=True), corpus, tokens, content=content)
+    return Bleu(card, order, options | program, "sacrebleu", tokens, content=content)
