@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import UsageError
 from rejoinder.judges.features.assembly import Material
-from rejoinder.judges.regression.learner import boxed_material
+from rejoinder.judges.regression.learner import default_resources
 from rejoinder.models.encoders import load_encoder
 from rejoinder.models.selector_encoder import from_parts as selector_of
 from rejoinder.models.student_encoder import StudentEncoder
@@ -43,7 +43,7 @@ def material_from(encoders: Sequence[str]) -> tuple[Material, list[str]]:
         UsageError: one is missing, or is something else.
     """
     if not encoders:
-        return boxed_material(), [name for name in CORPORA if name not in NOT_IN_THE_BOX]
+        return default_resources(), [name for name in CORPORA if name not in NOT_IN_THE_BOX]
     folders = dict(named(text, "-e") for text in encoders)
     if missing := [name for name in MADE_OF if name not in folders]:
         raise UsageError(f"-e {missing[0]}=FOLDER is missing. {WANTED}")

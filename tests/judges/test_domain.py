@@ -18,9 +18,9 @@ from rejoinder.judges.domain import bundled_rule, flagged_by_notes, read_rule, w
 from rejoinder.judges.form import FORM, form_of
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.notes import UNLIKE, usual_share
-from rejoinder.judges.regression.adapted import _bound, of_ratings
-from rejoinder.judges.regression.adapting import folds_of
-from rejoinder.judges.regression.judge import ViewsJudge
+from rejoinder.judges.regression.adaptation import _bound, of_ratings
+from rejoinder.judges.regression.adaptation import folds_of
+from rejoinder.judges.regression.judge import FeatureJudge
 from rejoinder.scorer import OUT_OF_DOMAIN, run
 from rejoinder.scoring.catalog import load_scorer
 
@@ -44,10 +44,10 @@ def flagged(examples: list[Example]) -> float:
     return float((bundled_rule().outside(examples) | flagged_by_notes(examples)).mean())
 
 
-def adapted(lines: list[Example]) -> ViewsJudge:
+def adapted(lines: list[Example]) -> FeatureJudge:
     """The bundled judge, adapted to rated lines as `fit` does it."""
     judge = load_scorer("rejoinder")
-    assert isinstance(judge, ViewsJudge)
+    assert isinstance(judge, FeatureJudge)
     able = of_ratings(judge, lines, normalised_ratings(lines), conversations(lines))
     rng = np.random.default_rng(0)
     return able.adapted(folds_of(able.groups, 5, rng), rng, {"datasets": {}}, (1.0, 5.0), corrected=True)
@@ -111,7 +111,7 @@ def test_only_the_bundled_judges_go_by_form(tmp_path: Path) -> None:
     judge = quick_judge(made_material(tmp_path))
     judge.save(tmp_path / "judge")
     again = load_scorer(str(tmp_path / "judge"))
-    assert isinstance(bundled, ViewsJudge) and isinstance(again, ViewsJudge)
+    assert isinstance(bundled, FeatureJudge) and isinstance(again, FeatureJudge)
     assert bundled.form is not None and judge.form is None and again.form is None
 
 

@@ -14,7 +14,7 @@ from rejoinder.analysis.train import Lines, compare_candidates
 from rejoinder.analysis.train_layout import recommended
 from rejoinder.estimates import Estimate, pick
 from rejoinder.example import Example
-from rejoinder.judges.regression.adapting import Ratings, fit_chosen, folds_of, left_out
+from rejoinder.judges.regression.adaptation import Ratings, fit_chosen, folds_of, left_out
 from rejoinder.scorer import Card, Scores
 from rejoinder.stats.correlation import by_part, spearman
 from rejoinder.stats.resamples import FloatArray, Resamples, Sampling, mean_of_independent

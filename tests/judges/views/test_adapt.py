@@ -15,10 +15,10 @@ from rejoinder.example import Example, Pair
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.notes import UNLIKE
-from rejoinder.judges.regression.adapt import RAW, raw_features
-from rejoinder.judges.regression.adapted import of_choices, of_ratings
-from rejoinder.judges.regression.adapting import NO_CORRECTION, Choices, Ratings, balanced, chosen, folds_of, left_out
-from rejoinder.judges.regression.judge import ViewsJudge, from_parts
+from rejoinder.judges.regression.correction import RAW, raw_features
+from rejoinder.judges.regression.adaptation import of_preferences, of_ratings
+from rejoinder.judges.regression.adaptation import NO_CORRECTION, Choices, Ratings, balanced, chosen, folds_of, left_out
+from rejoinder.judges.regression.judge import FeatureJudge, from_parts
 from rejoinder.scorer import run
 from rejoinder.scoring.catalog import load_scorer
 
@@ -26,7 +26,7 @@ SCALE = (0.0, 100.0)
 
 
 @pytest.fixture(scope="module")
-def judge(tmp_path_factory: pytest.TempPathFactory) -> ViewsJudge:
+def judge(tmp_path_factory: pytest.TempPathFactory) -> FeatureJudge:
     """A judge that learnt that long replies are good."""
     return quick_judge(made_material(tmp_path_factory.mktemp("student")))
 
@@ -43,12 +43,12 @@ def liking_short(dataset: str, count: int) -> list[Example]:
 
 
 @pytest.fixture(scope="module")
-def adapted(judge: ViewsJudge, turned: list[Example]) -> ViewsJudge:
+def adapted(judge: FeatureJudge, turned: list[Example]) -> FeatureJudge:
     """The judge adapted to that user."""
     return adapt(judge, turned)
 
 
-def adapt(judge: ViewsJudge, lines: list[Example], *, corrected: bool = True) -> ViewsJudge:
+def adapt(judge: FeatureJudge, lines: list[Example], *, corrected: bool = True) -> FeatureJudge:
     able = of_ratings(judge, lines, normalised_ratings(lines), conversations(lines))
     rng = np.random.default_rng(0)
     folds = folds_of(able.groups, 5, rng)
@@ -60,7 +60,7 @@ def ratings(lines: list[Example]) -> list[float]:
 
 
 @pytest.mark.slow
-def test_it_learns_what_this_user_likes(judge: ViewsJudge, adapted: ViewsJudge) -> None:
+def test_it_learns_what_this_user_likes(judge: FeatureJudge, adapted: FeatureJudge) -> None:
     unseen = [replace(one, references=()) for one in rated("unseen")]
     before, after = (run(one, unseen).values for one in (judge, adapted))
     assert np.corrcoef(before, ratings(unseen))[0, 1] > 0.8
@@ -69,7 +69,7 @@ def test_it_learns_what_this_user_likes(judge: ViewsJudge, adapted: ViewsJudge) 
     assert adapted.trained_on == {"one", "two", "user"}
 
 
-def test_without_a_correction_the_order_stays(judge: ViewsJudge, turned: list[Example]) -> None:
+def test_without_a_correction_the_order_stays(judge: FeatureJudge, turned: list[Example]) -> None:
     unseen = rated("unseen", 40, references=False)
     found = adapt(judge, turned, corrected=False)
     before, after = (run(one, unseen).values for one in (judge, found))
@@ -77,7 +77,7 @@ def test_without_a_correction_the_order_stays(judge: ViewsJudge, turned: list[Ex
     assert abs(after.mean() - 50) < 30 and len(set(after.tolist())) == len(set(before.tolist()))
 
 
-def test_a_folder_gives_the_same_scores(adapted: ViewsJudge, tmp_path: Path) -> None:
+def test_a_folder_gives_the_same_scores(adapted: FeatureJudge, tmp_path: Path) -> None:
     adapted.save(tmp_path / "judge")
     again = load_scorer(str(tmp_path / "judge"))
     unseen = rated("unseen", 40)
@@ -86,7 +86,7 @@ def test_a_folder_gives_the_same_scores(adapted: ViewsJudge, tmp_path: Path) -> 
     assert again.options == adapted.options
 
 
-def test_scores_do_not_depend_on_neighbours(adapted: ViewsJudge) -> None:
+def test_scores_do_not_depend_on_neighbours(adapted: FeatureJudge) -> None:
     unseen = rated("unseen", 30)
     found = adapted.score_batch(unseen)
     assert found.low is not None and found.high is not None
@@ -96,14 +96,14 @@ def test_scores_do_not_depend_on_neighbours(adapted: ViewsJudge) -> None:
     ]
 
 
-def test_explanations_add_up_to_the_score(adapted: ViewsJudge) -> None:
+def test_explanations_add_up_to_the_score(adapted: FeatureJudge) -> None:
     unseen = rated("unseen", 20)
     values = adapted.score_batch(unseen).values
     for value, one in zip(values.tolist(), adapted.explain(unseen), strict=True):
         assert one is not None and one.base + sum(one.moved.values()) == pytest.approx(value, abs=1e-9)
 
 
-def test_intervals_hold_nine_ratings_in_ten(judge: ViewsJudge) -> None:
+def test_intervals_hold_nine_ratings_in_ten(judge: FeatureJudge) -> None:
     unseen = liking_short("unseen", 400)
     found = run(adapt(judge, liking_short("user", 300)), unseen)
     assert found.low is not None and found.high is not None
@@ -111,7 +111,7 @@ def test_intervals_hold_nine_ratings_in_ten(judge: ViewsJudge) -> None:
     assert 0.86 <= ((found.low <= told) & (told <= found.high)).mean() <= 0.98
 
 
-def test_what_it_was_fitted_on_is_no_longer_unlike(judge: ViewsJudge) -> None:
+def test_what_it_was_fitted_on_is_no_longer_unlike(judge: FeatureJudge) -> None:
     code = "total[i] += {} * i; // and so on\n- for (int i = 0; i < n; ++i)\n" * 3
     lines = [
         replace(one, response=f"{one.response}\n{code.format(number, number, number)}")
@@ -128,7 +128,7 @@ def test_the_text_is_read_as_a_reader_sees_it() -> None:
 
 
 @pytest.mark.parametrize("name", ["weights", "likeness.centre", "spread", "numbers"])
-def test_a_tampered_part_is_refused(adapted: ViewsJudge, name: str) -> None:
+def test_a_tampered_part_is_refused(adapted: FeatureJudge, name: str) -> None:
     parts = adapted.parts
     key = f"context.adaptation.{name}"
     for bad in (parts.tensors[key][:-1], parts.tensors[key].astype(np.int64)):
@@ -136,7 +136,7 @@ def test_a_tampered_part_is_refused(adapted: ViewsJudge, name: str) -> None:
             from_parts(Parts(parts.config, {**parts.tensors, key: bad}, parts.files))
 
 
-def test_a_spread_of_nothing_and_other_features_are_refused(adapted: ViewsJudge) -> None:
+def test_a_spread_of_nothing_and_other_features_are_refused(adapted: FeatureJudge) -> None:
     parts = adapted.parts
     key = "context.adaptation.spread"
     with pytest.raises(DataError, match="not over 0"):
@@ -186,13 +186,13 @@ def test_choices_are_learnt_and_balanced() -> None:
     assert (task.predict(linear, np.arange(100, 200)) > 0).mean() > 0.7
 
 
-def test_a_judge_is_adapted_to_choices(judge: ViewsJudge) -> None:
+def test_a_judge_is_adapted_to_choices(judge: FeatureJudge) -> None:
     lines = rated("user", 80, references=False)
     pairs = [
         Pair((one, replace(one, id=f"{one.id}b", response=f"{one.response} {' '.join(one.response.split()[:5])}")), 0)
         for one in lines
     ]
-    able = of_choices(judge, pairs, np.arange(80), -np.ones(80))
+    able = of_preferences(judge, pairs, np.arange(80), -np.ones(80))
     rng = np.random.default_rng(0)
     folds = folds_of(able.groups, 5, rng)
     assert (able.left_out(folds, rng) > 0).mean() > 0.9 > (able.before() > 0).mean()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rejoinder.judges.regression.calibration import COVERAGE, bent, calibrate, weighted_quantile
-from rejoinder.judges.regression.likeness import cloud_of
+from rejoinder.judges.regression.cloud import fit_cloud
 from rejoinder.scorer import FloatArray
 
 
@@ -58,10 +58,10 @@ def test_the_quantile_asks_for_one_line_more() -> None:
 def test_what_lies_off_the_cloud_is_farther_whatever_the_units() -> None:
     rng = np.random.default_rng(0)
     features = rng.normal(size=(500, 3))
-    cloud = cloud_of(features)
+    cloud = fit_cloud(features)
     usual, odd = cloud.distances(np.array([[1.0, 0, 1.0], [1.0, 0, -4.0]]))
     assert odd > 5 * usual
-    other = cloud_of(features * [1000, 1, 0.01])
+    other = fit_cloud(features * [1000, 1, 0.01])
     assert other.distances(features * [1000, 1, 0.01]) == pytest.approx(cloud.distances(features))
     assert cloud.distances(np.full((1, 3), np.nan)) == pytest.approx([0.0])
     assert cloud.distances(features).mean() == pytest.approx(1)

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import rejoinder
-import rejoinder.judges.regression.extent as extent
+import rejoinder.judges.features.extent as extent
 from rejoinder.example import Example
 from rejoinder.judges.features.view import Features, Group
 from rejoinder.judges.features.views import Views
 from rejoinder.judges.learner import Side
 from rejoinder.judges.notes import CONTEXT_CUT, CUT
-from rejoinder.judges.regression.extent import CHARACTERS, SUBWORDS, bounded, shown
-from rejoinder.judges.regression.judge import ViewsJudge
+from rejoinder.judges.features.extent import CHARACTERS, SUBWORDS, bounded, shown
+from rejoinder.judges.regression.judge import FeatureJudge
 from rejoinder.text.normalize import visible_text
 
 LINE = Example(("hi, how are you?", "fine. any plans?"), "i will see a movie.", ("a film with friends.",))
@@ -112,7 +112,7 @@ def test_the_work_does_not_grow_with_a_text_beyond_the_limit(
 
 def test_a_judge_says_what_it_cut_and_scores_what_it_read() -> None:
     judge = rejoinder.load_scorer("rejoinder")
-    assert isinstance(judge, ViewsJudge)
+    assert isinstance(judge, FeatureJudge)
     sentence = "we talked about the film and the weather. "
     long = [holding(side, sentence * (MEGABYTE // len(sentence))) for side in SIDES]
     scores = rejoinder.score([LINE, *long], judge, out_of_domain="keep")

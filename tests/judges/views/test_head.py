@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from rejoinder.judges.regression.head import PROBE, TREES, fit_head, standardised, weights_of
 from rejoinder.judges.regression.kernel import PENALTY, REACH, fit_kernel
 from rejoinder.judges.regression.linear import FARTHEST, fit_linear
-from rejoinder.judges.regression.trees import BINS, Growth, Trees, binned, edges_of, grow, joined
+from rejoinder.judges.regression.trees import BINS, TreeOptions, Trees, binned, edges_of, grow, joined
 from rejoinder.scorer import FloatArray
 
-SMALL = Growth(trees=15, leaves=5, step=0.3, fewest=5)
+SMALL = TreeOptions(trees=15, leaves=5, step=0.3, fewest=5)
 
 
 def material(count: int = 200, seed: int = 0) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -18,15 +18,15 @@ from rejoinder.judges.augmentation import ReplySet, written
 from rejoinder.judges.features.lexical import LexicalView
 from rejoinder.judges.features.view import WIDE, Features, Group, View
 from rejoinder.judges.features.views import Views
-from rejoinder.judges.regression.contrasts import AGAINST, FEWEST, FOLDS, Written, fit_contrasts, said_of, shared_out
+from rejoinder.judges.regression.linear import AGAINST, FEWEST, FOLDS, Written, fit_contrasts, said_of, shared_out
 from rejoinder.judges.regression.fit import Part, Way, fit_parts
 from rejoinder.judges.regression.head import fit_head
 from rejoinder.judges.regression.lines import FITTING, MISLEADING, OTHER, RANDOM, encode
-from rejoinder.judges.regression.parts import heads_in, with_heads
-from rejoinder.judges.regression.trees import Growth
+from rejoinder.judges.regression.folder import heads_in, with_heads
+from rejoinder.judges.regression.trees import TreeOptions
 from rejoinder.scorer import FloatArray
 
-SMALL = Growth(trees=15, leaves=5, step=0.3, fewest=5)
+SMALL = TreeOptions(trees=15, leaves=5, step=0.3, fewest=5)
 
 
 def shown(count: int, seed: int = 0) -> tuple[FloatArray, Written]:

@@ -12,7 +12,7 @@ from rejoinder.example import Example
 from rejoinder.judges.augmentation import ReplySet, augment, written
 from rejoinder.judges.features.lexical import LexicalView
 from rejoinder.judges.features.views import Views
-from rejoinder.judges.regression.lines import FITTING, MISLEADING, NO_LINE, OTHER, RANDOM, Spoilt, encode
+from rejoinder.judges.regression.lines import FITTING, MISLEADING, NO_LINE, OTHER, RANDOM, AugmentedExample, encode
 
 VIEWS = Views((LexicalView(phrases()),))
 
@@ -45,14 +45,18 @@ def test_rows_keep_what_they_were_written_for_when_lines_are_left_out() -> None:
 
 def test_only_what_deserves_as_much_as_before_is_harmless() -> None:
     example = Example(("hello",), "hi there")
-    assert Spoilt(example, 0).harmless
-    for worse in (Spoilt(example, 0, at_most=-1.5), Spoilt(example, 0, less=0.5), Spoilt(example, NO_LINE, 0.5)):
+    assert AugmentedExample(example, 0).harmless
+    for worse in (
+        AugmentedExample(example, 0, at_most=-1.5),
+        AugmentedExample(example, 0, less=0.5),
+        AugmentedExample(example, NO_LINE, 0.5),
+    ):
         assert not worse.harmless
 
 
 def test_a_reply_of_another_data_set_is_nobody_elses() -> None:
     first, second = (Example(("hello",), "hi there", dataset=name) for name in ("one", "two"))
-    parrot = Spoilt(replace(first, response="Hi there "), row=0)
+    parrot = AugmentedExample(replace(first, response="Hi there "), row=0)
     encoded = encode(VIEWS, [replace(first, response="hello to you"), second], [parrot])
     assert encoded.added.replies.tolist() == [-1]
     assert len(encoded.added.of_lines(np.array([0]), encoded.replies).rows) == 1

@@ -15,14 +15,14 @@ from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.features.assembly import Material, material_of
 from rejoinder.judges.features.mood import COLUMNS, LONGEST, MoodView
-from rejoinder.judges.regression.learner import boxed_material
+from rejoinder.judges.regression.learner import default_resources
 from rejoinder.pretraining.mood import KIND, REACTION, TURN, Mood
 
 
 @pytest.fixture(scope="module")
 def material() -> Material:
     """That of the judge in the box, with other moods."""
-    material = boxed_material()
+    material = default_resources()
     rng = np.random.default_rng(0)
     lines = {name: rng.normal(size=material.student.width + 1).astype(np.float32) for name in (TURN, REACTION)}
     return replace(material, mood=Mood(Parts({"kind": KIND, "encoder": dict(material.student.options)}, lines)))

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
+from rejoinder.judges.features.extent import Pieces, Shown, shown
 from rejoinder.judges.features.lexical import SENSELESS
 from rejoinder.judges.features.view import WIDE, Features, Group, View
-from rejoinder.judges.regression.extent import Pieces, Shown, shown
 from rejoinder.models.threads import one_thread
 
 RULE, VECTOR = 1, 2
