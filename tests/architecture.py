@@ -45,7 +45,7 @@ DESIGN = {
     "systems": Package(8, 1_450),
     "scoring": Package(7, 1_100),
     "judges": Package(6, 4_550),
-    "pretraining": Package(6, 2_200),
+    "pretraining": Package(5.5, 2_200),
     "models": Package(5, 3_480),
     "report": Package(4, 1_330),  # 1,150 in the first design: text for those who cannot see a chart, labels that fit
     "metrics": Package(4, 1_160),
@@ -70,7 +70,7 @@ TODAY = {
     "metrics": Package(5, 1_445),
     "external": Package(4, 681),
     "pretraining": Package(5.5, 4_650),
-    "models": Package(5, 5_480),
+    "models": Package(5, 5_800),
     "llm": Package(4, 2_383),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""

@@ -96,8 +96,8 @@ def test_a_judge_that_would_lose_stays_as_it_was(judge: FeatureJudge, monkeypatc
     monkeypatch.setattr("rejoinder.analysis.fit.is_kept", lambda gain: False)
     adapted, results = fit(lines, judge, resamples=100, sizes=())
     assert not results.about.scorers["adapted judge"]["corrected"]
-    adaptation = adapted.heads["context"].adaptation
-    assert adaptation is not None and not adaptation.linear.weights[1:].any()
+    correction = adapted.heads["context"].correction
+    assert correction is not None and not correction.linear.weights[1:].any()
 
 
 @pytest.mark.parametrize(("count", "expected"), [(45, 5), (90, 9), (120, 10)])

@@ -225,6 +225,7 @@ def test_a_typing_error_swaps_two_letters(text: str, seed: int) -> None:
         ("I love it", "you love it"),
         ("nice weather", None),
         ("i", "you"),
+        ("İ know you are", "İ know I am"),
     ],
 )
 def test_the_wrong_speaker(text: str, expected: str | None) -> None:

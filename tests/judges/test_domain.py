@@ -18,8 +18,7 @@ from rejoinder.judges.domain import bundled_rule, flagged_by_notes, read_rule, w
 from rejoinder.judges.form import FORM, form_of
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.notes import UNLIKE, usual_share
-from rejoinder.judges.regression.adaptation import _bound, of_ratings
-from rejoinder.judges.regression.adaptation import folds_of
+from rejoinder.judges.regression.adaptation import folds_of, of_ratings, tolerance_limit
 from rejoinder.judges.regression.judge import FeatureJudge
 from rejoinder.scorer import OUT_OF_DOMAIN, run
 from rejoinder.scoring.catalog import load_scorer
@@ -117,8 +116,8 @@ def test_only_the_bundled_judges_go_by_form(tmp_path: Path) -> None:
 
 def test_the_bound_of_few_lines_is_the_farthest_of_many_a_rank_above_the_quantile() -> None:
     distances = np.random.default_rng(0).permutation(1000.0 * np.arange(1000)) / 1000
-    assert _bound(distances[:60]) == distances[:60].max()
-    assert 950 < _bound(distances) < 975
+    assert tolerance_limit(distances[:60]) == distances[:60].max()
+    assert 950 < tolerance_limit(distances) < 975
 
 
 def test_a_note_on_few_lines_is_usual_sooner() -> None:

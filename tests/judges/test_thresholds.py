@@ -31,7 +31,7 @@ def test_no_cosine_is_over_one(turns: int) -> None:
     judge = rejoinder.load_scorer("rejoinder")
     assert isinstance(judge, FeatureJudge)
     copies = [Example((text,) * turns, text, (text,)) for text in TEXTS]
-    names = [name.partition(".") for name in judge.views.columns]
+    names = [name.partition(".") for name in judge.feature_set.columns]
     cosines = [view in RECIPE["VIEWS"] and column != "beyond_common" for view, _, column in names]
-    found = judge.views.features(copies)[:, np.array(cosines)]
+    found = judge.feature_set.compute(copies)[:, np.array(cosines)]
     assert np.nanmax(found) == 1.0 and np.nanmin(found) >= -1.0

@@ -26,14 +26,8 @@ from rejoinder.example import NO_SET, Example, Given, Pair
 from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.lines import MAPPED, UNREAD, normalised_ratings, unlearnable
-from rejoinder.judges.regression.adaptation import (
-    MIN_FOLDS,
-    MIN_ITEMS,
-    AdaptationInput,
-    folds_of,
-    of_preferences,
-    of_ratings,
-)
+from rejoinder.judges.regression import adaptation
+from rejoinder.judges.regression.adaptation import AdaptationInput
 from rejoinder.judges.regression.judge import FeatureJudge
 from rejoinder.metrics.baselines import words
 from rejoinder.report.charts import curve, intervals
@@ -105,7 +99,7 @@ def fit(
     lines, able, measure, left_out, note = (_of_pairs if pairs else _of_ratings)(loaded, pairs or examples, scale)
     rng = sampling.generator("fit", "fit")
     # Ten folds, or fewer if one would hold fewer than ten lines: too few for a correlation.
-    folds = folds_of(able.groups, min(FOLDS, max(MIN_FOLDS, len(able.groups) // FOLDS)), rng)
+    folds = adaptation.folds_of(able.groups, min(FOLDS, max(adaptation.MIN_FOLDS, len(able.groups) // FOLDS)), rng)
     before, after = able.before(), able.left_out(folds, rng)
     progress(1)
     measured = list(measure(before, after, folds, sampling))
@@ -167,7 +161,7 @@ def _of_ratings(judge: FeatureJudge, examples: Sequence[Any], scale: Scale | Non
     if (ratings == ratings[0]).all():
         raise DataError("all ratings are equal", "Give ratings that differ; there is nothing to learn from these")
     clusters = clusters_of(lines)
-    able = of_ratings(judge, lines, ratings, clusters.numbers)
+    able = adaptation.of_ratings(judge, lines, ratings, clusters.numbers)
     left_out = _left_out(able, "rated lines", lost)
     names = [None if line.system is None else (line.dataset or "", line.system) for line in lines]
     known = {name: number for number, name in enumerate(dict.fromkeys(names))} | {None: _NO_SYSTEM}
@@ -184,7 +178,7 @@ def _of_pairs(judge: FeatureJudge, given: Sequence[Any], scale: Scale | None) ->
     what, ties = "pairs with a preferred reply", {"a tie": len(given) - len(pairs)}
     _require_enough(len(pairs), what, ties)
     clusters, lengths = clusters_of(pairs), np.array([_longer(pair) for pair in pairs])
-    able = of_preferences(judge, pairs, clusters.numbers, lengths)
+    able = adaptation.of_preferences(judge, pairs, clusters.numbers, lengths)
     left_out = _left_out(able, what, ties)
     return pairs, able, partial(shares, lengths, sorted_clusters(pairs).numbers), left_out, clusters.note
 
@@ -201,11 +195,11 @@ def _left_out(able: AdaptationInput, what: str, before: Mapping[str, int]) -> Ma
 
 
 def _require_enough(usable: int, what: str, left_out: Mapping[str, int]) -> None:
-    if usable >= MIN_ITEMS:
+    if usable >= adaptation.MIN_ITEMS:
         return
     why = ", ".join(f"{lost:,} left out: {reason}" for reason, lost in left_out.items() if lost)
-    problem = f"{usable:,} {what}, expected {MIN_ITEMS} or more" + (f" ({why})" if why else "")
-    unread = usable + left_out.get(_UNREAD, 0) >= MIN_ITEMS
+    problem = f"{usable:,} {what}, expected {adaptation.MIN_ITEMS} or more" + (f" ({why})" if why else "")
+    unread = usable + left_out.get(_UNREAD, 0) >= adaptation.MIN_ITEMS
     raise DataError(problem, MAPPED if unread else "Give more; 50 to 500 are recommended")
 
 

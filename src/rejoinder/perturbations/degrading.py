@@ -138,7 +138,7 @@ def contradiction(example: Example, rng: Rng, corpus: Corpus) -> str | None:
 @perturbation(Goal.WORSE)
 def wrong_speaker(example: Example, rng: Rng, corpus: Corpus) -> str | None:
     """I for you, and you for I"""
-    swapped = PERSON.sub(lambda match: SWAPPED[match[0].lower()], example.response)
+    swapped = PERSON.sub(lambda match: SWAPPED.get(match[0].lower(), match[0]), example.response)
     return swapped if swapped.casefold() != example.response.casefold() else None
 
 

@@ -14,9 +14,8 @@ from rejoinder.models.bpe import END_ID, UNK_ID
 from rejoinder.models.convolving import StudentSizes
 from rejoinder.models.selecting import SelectorSizes
 from rejoinder.pretraining.kinds import KINDS
-from rejoinder.pretraining.mood import MoodRecipe
-from rejoinder.pretraining.phrases import Counts, PhraseRecipe
 from rejoinder.pretraining.recipe_keys import REMEDY, Place
+from rejoinder.pretraining.statistics import Counts, MoodRecipe, PhraseRecipe
 from rejoinder.pretraining.taught import StudentText
 from rejoinder.pretraining.tweet_corpus import TweetText
 

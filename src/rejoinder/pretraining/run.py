@@ -13,8 +13,6 @@ from rejoinder.data.read import raise_error, silent
 from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.pretraining.build import add_candidates, build_retrieval
 from rejoinder.pretraining.kinds import TAUGHT
-from rejoinder.pretraining.mood import MoodRecipe, pretrain_mood
-from rejoinder.pretraining.phrases import PhraseRecipe, pretrain_phrases
 from rejoinder.pretraining.processes import is_first_process
 from rejoinder.pretraining.recipe import (
     DUAL_ENCODER,
@@ -26,6 +24,7 @@ from rejoinder.pretraining.recipe import (
     TweetRecipe,
     read_recipe,
 )
+from rejoinder.pretraining.statistics import MoodRecipe, PhraseRecipe, pretrain_mood, pretrain_phrases
 from rejoinder.pretraining.taught import is_taught
 from rejoinder.scorer import Advance, ignore
 

@@ -30,7 +30,7 @@ def test_a_row_depends_on_its_example_alone(examples: list[Example]) -> None:
 
 def test_by_hand() -> None:
     model = phrases().model
-    after = [log2(p) for p in model.by_order([phrases().tokens(["hello"])])[-1][0].tolist()]
+    after = [log2(p) for p in model.probabilities([phrases().tokens(["hello"])])[-1].tolist()]
     alone = [log2(model.levels[0].shares[token]) for token in phrases().tokens(["hello"])]
     found = features(VIEW, Example((), "Hello"))
     assert found["likely_mean"] == pytest.approx(sum(after) / 2) and found["likely_sum"] == pytest.approx(sum(after))
@@ -66,5 +66,5 @@ def test_signs_at_the_end_do_not_change_whether_it_may_end(other: str) -> None:
 def test_what_may_end_by_hand() -> None:
     model, said = phrases().model, phrases().tokens(["you", "today"])[:-1]
     ends = [*phrases().tokens([".", "?", "!"])[:-1], *phrases().tokens([])]
-    chances = [model.by_order([[*said, end]])[-1][0][-1] for end in ends]
+    chances = [model.probabilities([[*said, end]])[-1, -1] for end in ends]
     assert features(VIEW, Example((), "how are you today"))["may_end"] == pytest.approx(log2(sum(chances)))

@@ -14,7 +14,7 @@ from rejoinder.data.read import read
 from rejoinder.judges.features.language import LanguageView
 from rejoinder.judges.features.lexical import LexicalView
 from rejoinder.pretraining.corpora import part_of
-from rejoinder.pretraining.phrases import Counts, count_phrases
+from rejoinder.pretraining.statistics import Counts, count_phrases
 
 # What the prototype calls the columns that mean the same.
 NAMES = {
@@ -95,7 +95,7 @@ def test_the_columns_are_those_of_the_prototype(shared: Path) -> None:
     examples = list(read(shared / "data" / "judgements" / "zhao_dailydialog.jsonl.gz"))[::18][:50]
     mine: dict[str, np.ndarray] = {}
     for view in (LexicalView(phrases), LanguageView(phrases)):
-        mine |= dict(zip(view.columns, view.features(examples).T, strict=True))
+        mine |= dict(zip(view.columns, view.compute(examples).T, strict=True))
     for name, column in zip(golden["columns"], np.array(golden["rows"]).T, strict=True):
         if name in NAMES:
             expected = TURNED.get(name, np.asarray)(column)

@@ -71,7 +71,7 @@ def test_a_blank_turn_is_none(view: SelectionView) -> None:
 
 @pytest.mark.parametrize(("context", "reply"), [((), "bye"), (("",), "bye"), (("hello",), ""), (("hello", "<s>"), "b")])
 def test_without_a_vector_there_is_nothing(view: SelectionView, context: tuple[str, ...], reply: str) -> None:
-    assert np.isnan(view.features([Example(context, reply)])).all()
+    assert np.isnan(view.compute([Example(context, reply)])).all()
 
 
 def test_a_turn_without_a_vector_counts_as_none_that_is_known(view: SelectionView) -> None:

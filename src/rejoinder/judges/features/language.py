@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from rejoinder.example import Example
 from rejoinder.judges.features.reading import Words, words_of
-from rejoinder.judges.features.view import Column, Features, Group, groups_of, names_of, table
+from rejoinder.judges.features.table import Features, Group
+from rejoinder.judges.features.view import Column, groups_of, names_of, table
 from rejoinder.judges.learner import Side
-from rejoinder.pretraining.phrases import Phrases
+from rejoinder.models.phrases import Phrases
 
 _LEAST = 1e-9  # no word is less likely
 _ENDS = (".", "?", "!")  # with nothing at all, what a sentence ends in
@@ -83,11 +84,15 @@ class LanguageView:
         """The digest of the model, and the version of the columns."""
         return {"phrases": self.phrases.parts.digest, "version": 2}
 
-    def features(self, examples: Sequence[Example]) -> Features:
+    def compute(self, examples: Sequence[Example]) -> Features:
         """[N, F] the features, finite for every text."""
+        if not examples:
+            return table(COLUMNS, ())
         replies = [words_of(example.response) for example in examples]
         ends = [after for words in replies for after in self._ended(words)]
-        alone, *_, after = self.phrases.model.by_order([*map(self.phrases.tokens, replies), *ends])
+        texts = [*map(self.phrases.tokens, replies), *ends]
+        places = np.cumsum([len(text) for text in texts[:-1]])
+        alone, *_, after = (np.split(row, places) for row in self.phrases.model.probabilities(texts))
         reads = zip(after[: len(replies)], alone, _sums(after[len(replies) :]), strict=False)
         return table(COLUMNS, (Likelihood(_logs(one), _logs(other), _log(ends)) for one, other, ends in reads))
 

@@ -10,7 +10,7 @@ from math import fsum
 from typing import Generic, TypeVar
 
 from rejoinder.example import Example
-from rejoinder.pretraining.phrases import Phrases
+from rejoinder.models.phrases import Phrases
 from rejoinder.text.normalize import match_words
 
 Words = tuple[str, ...]

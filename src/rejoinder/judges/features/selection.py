@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rejoinder.example import Example
-from rejoinder.judges.features.view import Column, Features, Group, groups_of, names_of, table
+from rejoinder.judges.features.table import Features, Group
+from rejoinder.judges.features.view import Column, groups_of, names_of, table
 from rejoinder.judges.learner import Side
 from rejoinder.models.selecting import Floats
 from rejoinder.models.selector_encoder import Selector
@@ -114,7 +115,7 @@ class SelectionView:
         """What decides the features, and the version of the columns."""
         return {f"{self.name}_{key}": value for key, value in {**self.selector.options, "version": 1}.items()}
 
-    def features(self, examples: Sequence[Example]) -> Features:
+    def compute(self, examples: Sequence[Example]) -> Features:
         """[N, F]; NaN where the reply or the last turn has no vector, and of the turn before where there is none."""
         turns = [self._turns(example) for example in examples]
         vectors = self._vectors([*(example.response for example in examples), *(text for own in turns for text in own)])

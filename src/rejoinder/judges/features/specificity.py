@@ -7,7 +7,8 @@ from collections.abc import Callable
 from math import fsum, log1p
 
 from rejoinder.judges.features.reading import Reading
-from rejoinder.judges.features.view import Column, Group
+from rejoinder.judges.features.table import Group
+from rejoinder.judges.features.view import Column
 from rejoinder.text.detect import is_code
 
 SENSELESS = "senseless"
@@ -40,6 +41,6 @@ COLUMNS: tuple[Column[Reading], ...] = (
     _column("content_share", lambda read: len(read.reply.content) / read.reply.size),
     _column("unknown_words", _unknown),
     _column(SENSELESS, _senseless, "fluency"),
-    _column("usual_reply", lambda read: log1p(read.phrases.said(read.reply.words))),
+    _column("usual_reply", lambda read: log1p(read.phrases.reply_count(read.reply.words))),
     _column("last_idf_mean", lambda read: read.weight(read.last.words) / read.last.size),
 )

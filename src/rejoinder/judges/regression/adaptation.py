@@ -18,7 +18,7 @@ import numpy as np
 
 from rejoinder.data.scales import Scale, required
 from rejoinder.example import Example, Pair
-from rejoinder.judges.features.view import Features
+from rejoinder.judges.features.table import Features
 from rejoinder.judges.learner import Rows, Side
 from rejoinder.judges.notes import shares, text_notes, usual_share
 from rejoinder.judges.regression.calibration import uncalibrated, with_interval
@@ -287,10 +287,10 @@ def _input(
     rows = {side: own for side, own in rows.items() if len(own) >= MIN_ITEMS}
     # If no head has items of enough conversations, the checks of all items together give the reason.
     rows = {side: own for side, own in rows.items() if len(np.unique(groups[own])) >= MIN_FOLDS} or rows
-    shown = [judge.views.shown(example).example for each in replies for example in each]
-    features = np.full((len(shown), len(judge.views.columns)), np.nan, np.float32)
+    shown = [judge.feature_set.shown(example).example for each in replies for example in each]
+    features = np.full((len(shown), len(judge.feature_set.columns)), np.nan, np.float32)
     read = np.flatnonzero(np.tile(np.any(list(sides.values()), axis=0), len(replies))) if rows else np.arange(0)
-    features[read] = judge.views.features([shown[place] for place in read])  # once for all heads
+    features[read] = judge.feature_set.compute([shown[place] for place in read])  # once for all heads
     items = {}
     for side, own in rows.items():
         head, places = judge.heads[side], np.concatenate([own + start * len(groups) for start in range(len(replies))])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rejoinder.data.folders import AGAIN, Parts, value_in
 from rejoinder.errors import DataError
-from rejoinder.judges.features.views import RULE, VECTOR, Views
+from rejoinder.judges.features.table import RULE, VECTOR, FeatureSet
 from rejoinder.judges.learner import Side
 from rejoinder.judges.regression.calibration import Calibration
 from rejoinder.judges.regression.cloud import TrainingCloud
@@ -31,27 +31,27 @@ _TREES = ("roots", "feature", "threshold", "missing_left", "left", "right", "val
 _CORRECTION, _VECTOR_LINE, _PROBE = "adaptation", "probe", "contrast"
 
 
-def with_heads(parts: Parts, views: Views, heads: Mapping[Side, FittedHead]) -> Parts:
+def with_heads(parts: Parts, feature_set: FeatureSet, heads: Mapping[Side, FittedHead]) -> Parts:
     """Return a judge's parts with its heads."""
-    parts = replace(parts, config={**parts.config, "columns": list(views.columns)})
+    parts = replace(parts, config={**parts.config, "columns": list(feature_set.columns)})
     for side, head in heads.items():
         parts = parts.holding(side, _to_parts(head))
     return parts
 
 
-def heads_in(parts: Parts, views: Views) -> dict[Side, FittedHead]:
+def heads_in(parts: Parts, feature_set: FeatureSet) -> dict[Side, FittedHead]:
     """Return the heads that a folder holds for these features.
 
     Raises:
         DataError: the folder was made with other features, or a number is impossible.
     """
-    if parts.config.get("columns") != list(views.columns):
-        raise DataError("it was made with other features than this version has", "Train it again")
-    heads = {side: _from_parts(parts.inner(side), len(views.columns)) for side in SIDES if side in parts.config}
+    places = feature_set.places(value_in(parts.config, "columns", list[str]))
+    heads = {side: _from_parts(parts.inner(side), len(places)) for side in SIDES if side in parts.config}
+    heads = {side: head._replace(columns=places[head.columns]) for side, head in heads.items()}
     if not heads:
         raise DataError("no head in it", AGAIN)
     for fitted in heads.values():
-        readers, plain = views.readers[fitted.columns].tolist(), fitted.head.plain
+        readers, plain = feature_set.readers[fitted.columns].tolist(), fitted.head.plain
         if readers != [*[0] * plain, RULE, *[VECTOR] * (len(readers) - plain - 1)]:
             raise DataError("its features are not in the order that its head reads them in", AGAIN)
     return heads

@@ -19,10 +19,9 @@ from rejoinder.data.scales import Scale, in_words
 from rejoinder.example import Example
 from rejoinder.judges.answers import FITTED_LINES, UNREAD, explained_on, from_config, in_config, on_scale, training_in
 from rejoinder.judges.domain import FormRule
-from rejoinder.judges.features.assembly import Material, material_of
 from rejoinder.judges.features.extent import Shown, bounded
-from rejoinder.judges.features.view import Features, Group
-from rejoinder.judges.features.views import Views
+from rejoinder.judges.features.resources import Resources, load_resources
+from rejoinder.judges.features.table import Features, FeatureSet, Group
 from rejoinder.judges.learner import PREDICTED, Side
 from rejoinder.judges.notes import CONTEXT_CUT, CUT, FORM_NOTES, UNLIKE, text_notes, usual_notes, with_domain
 from rejoinder.judges.regression.calibration import squash
@@ -64,7 +63,7 @@ class FeatureJudge:
             the lines that they were fitted on.
     """
 
-    resources: Material
+    resources: Resources
     heads: Mapping[Side, FittedHead]
     training: Mapping[str, Any]
     scale: Scale = PREDICTED
@@ -74,9 +73,9 @@ class FeatureJudge:
     form: FormRule | None = None
 
     @property
-    def views(self) -> Views:
+    def feature_set(self) -> FeatureSet:
         """The features of an example."""
-        return self.resources.views
+        return self.resources.features
 
     @cached_property
     def card(self) -> Card:
@@ -114,7 +113,7 @@ class FeatureJudge:
         """Return predicted ratings with their intervals; an empty response has no score."""
         values, low, high = (np.full(len(examples), np.nan) for _ in range(3))
         outside: set[int] = set()
-        shown = list(map(self.views.shown, examples))
+        shown = list(map(self.feature_set.shown, examples))
         for head, rows, own, features in self._by_head([part.example for part in shown]):
             values[rows], low[rows], high[rows] = head.calibration.answers(head.predict(features, own))
             # The form of a text is in its markup too.
@@ -128,20 +127,20 @@ class FeatureJudge:
     def explain(self, examples: Sequence[Example]) -> list[Explanation | None]:
         """Return what moved each rating, by the groups of features; None where there is no score."""
         explanations: list[Explanation | None] = [None] * len(examples)
-        for part in self._by_head([self.views.shown(example).example for example in examples]):
-            for row, explanation in zip(part.rows, _explanations(part, self.views.groups), strict=True):
+        for part in self._by_head([self.feature_set.shown(example).example for example in examples]):
+            for row, explanation in zip(part.rows, _explanations(part, self.feature_set.groups), strict=True):
                 explanations[row] = explained_on(explanation, PREDICTED, self.scale)
         return explanations
 
     def features(self, examples: Sequence[Example], side: Side) -> Features:
         """Return [N, F] what one head reads."""
-        return self.views.features(examples)[:, self.heads[side].columns]
+        return self.feature_set.compute(examples)[:, self.heads[side].columns]
 
     def _by_head(self, examples: Sequence[Example]) -> Iterator[HeadRows]:
         """Yield what each head scores; features are computed once for all heads."""
         used = heads_used(self.heads, *sides_present(examples))
         rows = [row for row, side in enumerate(used) if side is not None and visible(examples[row].response)]
-        features = self.views.features([examples[row] for row in rows])
+        features = self.feature_set.compute([examples[row] for row in rows])
         for side, head in self.heads.items():
             places = [place for place, row in enumerate(rows) if used[row] == side]
             if places:
@@ -154,7 +153,7 @@ class FeatureJudge:
         if ADAPTED in self.training:  # its domain is the user's lines, and a distance shows how long those are
             common |= FORM_NOTES
         of_texts = text_notes(list(map(bounded, examples)), ("context",))
-        cut = self.resources.cuts([part.example.response for part in shown])
+        cut = self.resources.truncated([part.example.response for part in shown])
         warnings = {}
         for row, part in enumerate(shown):
             notes = [note for note in of_texts.get(row, ()) if note not in common]
@@ -167,7 +166,7 @@ class FeatureJudge:
     def parts(self) -> Parts:
         """Everything that decides a score."""
         own = Parts({"kind": KIND, "training": dict(self.training), **in_config(self.scale)}, {})
-        return self.resources.inside(with_heads(own, self.views, self.heads))
+        return self.resources.store(with_heads(own, self.feature_set, self.heads))
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Write the judge as a folder; see `PortableJudge.save`."""
@@ -205,6 +204,6 @@ def from_parts(parts: Parts) -> FeatureJudge:
         DataError: a part is missing or impossible.
         MissingExtra: a library that an encoder of the user needs is not installed.
     """
-    resources = material_of(parts)
-    heads, training = heads_in(parts, resources.views), training_in(parts.config)
+    resources = load_resources(parts)
+    heads, training = heads_in(parts, resources.features), training_in(parts.config)
     return FeatureJudge(resources, heads, training, from_config(parts.config))

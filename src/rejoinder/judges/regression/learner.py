@@ -14,16 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.assets import JUDGE
-from rejoinder.data.folders import read_folder
 from rejoinder.data.scales import Scale
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import AugmentedExample, WrittenFor, augment
-from rejoinder.judges.features.assembly import Material, material_of
-from rejoinder.judges.features.own import source_called
-from rejoinder.judges.features.view import Features
-from rejoinder.judges.features.views import VECTOR, Views
+from rejoinder.judges.features.added import load_source
+from rejoinder.judges.features.resources import Resources, default_resources
+from rejoinder.judges.features.table import VECTOR, Features, FeatureSet
 from rejoinder.judges.learner import Choices, Rows, Side
 from rejoinder.judges.lines import UNREAD
 from rejoinder.judges.regression.calibration import calibrate
@@ -77,7 +74,7 @@ class _HeadLines(NamedTuple):
 class FittedHeads:
     """Fitted heads, before they are a judge."""
 
-    resources: Material
+    resources: Resources
     heads: Mapping[Side, FittedHead]
 
     @property
@@ -127,16 +124,16 @@ class FeatureLearner:
         stops: False, see `judges.train`: nothing is stopped by validation lines, these are fitted on too.
     """
 
-    resources: Material
+    resources: Resources
     augmenter: Augmenter | None = None
     trees: TreeOptions = DEFAULT
     name: str = NAME
     stops: bool = False
 
     @property
-    def views(self) -> Views:
+    def feature_set(self) -> FeatureSet:
         """The features of an example."""
-        return self.resources.views
+        return self.resources.features
 
     @property
     def needs(self) -> tuple[Side, ...]:
@@ -146,7 +143,7 @@ class FeatureLearner:
     @property
     def options(self) -> Mapping[str, Any]:
         """The features, and whether augmented replies are added."""
-        return {**self.views.options, "defended": self.augmenter is not None}
+        return {**self.feature_set.options, "defended": self.augmenter is not None}
 
     @property
     def steps(self) -> int:
@@ -155,7 +152,7 @@ class FeatureLearner:
 
     def encode(self, examples: Sequence[Example]) -> TrainingLines:
         """Return features of examples and of augmented replies."""
-        return encode(self.views, examples, self.augmenter(examples) if self.augmenter else ())
+        return encode(self.feature_set, examples, self.augmenter(examples) if self.augmenter else ())
 
     def unusable(self, encoded: TrainingLines) -> list[str]:
         """Return [N] the reason why a line cannot be learned from, or ""."""
@@ -182,8 +179,8 @@ class FeatureLearner:
             if len(own) < MIN_LINES or len(np.unique(encoded.groups[own])) < _MIN_CONTEXTS:
                 continue
             if len(np.unique(ratings[own])) > 1:
-                columns = columns_of(self.views, side)
-                vector = int((self.views.readers[columns] == VECTOR).sum())
+                columns = columns_of(self.feature_set, side)
+                vector = int((self.feature_set.readers[columns] == VECTOR).sum())
                 lines = _lines_of(encoded, ratings, own, columns, vector, rng)
                 heads[side] = _fitted_head(lines, columns, self.trees, rng, advance)
         if not heads:
@@ -191,10 +188,10 @@ class FeatureLearner:
         return FittedHeads(self.resources, heads)
 
 
-def columns_of(views: Views, side: Side) -> Rows:
+def columns_of(feature_set: FeatureSet, side: Side) -> Rows:
     """Return the features that a head reads, in its order."""
-    columns = views.plain if side == "context" else np.arange(len(views.columns))
-    return np.asarray(columns[np.argsort(views.readers[columns], kind="stable")])
+    columns = feature_set.plain if side == "context" else np.arange(len(feature_set.columns))
+    return np.asarray(columns[np.argsort(feature_set.readers[columns], kind="stable")])
 
 
 def standardized(ratings: FloatArray, sets: NDArray[np.intp]) -> FloatArray:
@@ -293,13 +290,8 @@ def learner(name: str, choices: Choices) -> FeatureLearner:
 
     Raises:
         UsageError: something was chosen that has no effect, or is no source of features.
-        DataError, MissingAsset, MissingExtra: a source cannot be loaded (see `source_called`).
+        DataError, MissingAsset, MissingExtra: a source cannot be loaded (see `load_source`).
     """
     choices.only(name, "views")
-    own = tuple(source_called(view) for view in choices.views)
-    return FeatureLearner(replace(default_resources(), own=own), augment)
-
-
-def default_resources() -> Material:
-    """Return what the features of the bundled judge are computed with; none of it was trained on ratings."""
-    return material_of(read_folder(JUDGE))
+    added = tuple(map(load_source, choices.views))
+    return FeatureLearner(replace(default_resources(), added=added), augment)

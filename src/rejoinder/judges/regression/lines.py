@@ -14,8 +14,7 @@ import numpy as np
 from rejoinder.data.clusters import sorted_clusters
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import NO_LINE, AugmentedExample
-from rejoinder.judges.features.view import Features
-from rejoinder.judges.features.views import Views
+from rejoinder.judges.features.table import Features, FeatureSet
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.regression.fitted import Flags, sides_present
 from rejoinder.scorer import FloatArray
@@ -88,21 +87,23 @@ class TrainingLines:
     augmented: AugmentedRows
 
 
-def encode(views: Views, examples: Sequence[Example], augmented: Sequence[AugmentedExample]) -> TrainingLines:
+def encode(
+    feature_set: FeatureSet, examples: Sequence[Example], augmented: Sequence[AugmentedExample]
+) -> TrainingLines:
     """Return the features of examples and of augmented replies."""
     changed = [line.example for line in augmented]
     numbers = _numbers([f"{line.dataset or ''}\n{line.response.casefold().strip()}" for line in (*examples, *changed)])
     replies, of_changed = numbers[: len(examples)], numbers[len(examples) :]
     context, reference = sides_present(examples)
     return TrainingLines(
-        features=views.features(examples),
+        features=feature_set.compute(examples),
         sets=_numbers([example.dataset or "" for example in examples]),
         groups=_contexts(examples),
         context=context,
         reference=reference,
         replies=replies,
         augmented=AugmentedRows(
-            features=views.features(changed),
+            features=feature_set.compute(changed),
             rows=np.array([line.row for line in augmented], np.intp),
             at_most=np.array([line.at_most for line in augmented]),
             less=np.array([line.less for line in augmented]),

@@ -1,0 +1,302 @@
+"""Statistics of a corpus for `models/phrases.py` and `models/mood.py`: counts of phrases, and probes of moods.
+
+Moods are learnt from openings: bad news is answered with sympathy and good news with joy. A reply that begins with
+"I'm so sorry to hear that" shows that the turn before it was bad news, one that begins with "That's great" that it was
+good. Such pairs are rare, but they suffice for linear probes: no rating and no list of feelings is needed.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.data.dialogues import Dialogue
+from rejoinder.data.files import OnError
+from rejoinder.data.folders import Parts, require_free, write_folder
+from rejoinder.data.outputs import require_apart
+from rejoinder.data.read import raise_error, silent
+from rejoinder.errors import DataError, UsageError
+from rejoinder.models import mood, phrases
+from rejoinder.models.mood import REACTION, TURN
+from rejoinder.models.phrases import END, FIRST, UNKNOWN, Ints, Level, NgramModel, Phrases, ngrams, pad, reply_hash
+from rejoinder.pretraining.corpora import digests, part_of
+from rejoinder.scorer import Encoder
+from rejoinder.text.normalize import match_words
+
+_OPENING = (
+    r"^(?:\W|(?:oh|aw+|ah|man|wow|well|ugh|yikes|dang|ouch|gosh|hey|yay|i am|i'?m|so|that'?s|that is|that sounds|sounds"
+    r"|how|really|very|pretty|it'?s)\b)*"
+)
+_SYMPATHY = re.compile(
+    rf"^\W*oh,? no\b|{_OPENING}(?:sorry (?:to hear|about|for your|for the)|terrible|horrible|awful|too bad|sad|a shame"
+    r"|sucks|that sucks|my condolences|unfortunate|tragic|heartbreaking|rough)\b",
+    re.IGNORECASE,
+)
+_JOY = re.compile(
+    rf"{_OPENING}(?:great|awesome|amazing|wonderful|fantastic|cool|nice|congrat\w*|lovely|excellent|exciting|sweet"
+    r"|good for you|fun|brilliant|perfect)\b",
+    re.IGNORECASE,
+)
+_FEWEST = 5  # turns of either kind in either part: fewer decide nothing
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How much is kept of what is counted.
+
+    Attributes:
+        vocabulary: words, the most frequent ones.
+        longest_turn: words that are read of a turn.
+        bigrams: how often a pair of words has to occur to be kept.
+        trigrams: how often three words in a row have to occur to be kept, not less.
+        replies: how often a whole turn has to occur for it to count as a usual reply.
+    """
+
+    vocabulary: int = 30_000
+    longest_turn: int = 60
+    bigrams: int = 2
+    trigrams: int = 2
+    replies: int = 3
+
+
+@dataclass(frozen=True)
+class PhraseRecipe:
+    """Everything that decides what is counted in a corpus.
+
+    Attributes:
+        counts: see `Counts`.
+        kind: `phrases`.
+    """
+
+    counts: Counts
+    kind: str = phrases.KIND
+
+
+@dataclass(frozen=True)
+class MoodRecipe:
+    """Everything that decides what moods come out of dialogues and an encoder.
+
+    Attributes:
+        held_out: share of the dialogues that the reported figures come from.
+        penalty: by how much the squares of weights are held back, beside the loss of all pairs.
+        kind: `mood`.
+    """
+
+    held_out: float = 0.1
+    penalty: float = 1.0
+    kind: str = mood.KIND
+
+
+def count_phrases(turns: Iterable[str], counts: Counts) -> Phrases:
+    """Count the phrases of a corpus; `turns` is passed once. Takes about 4 bytes a word and some 100 bytes a turn.
+
+    Raises:
+        DataError: there is no word in it.
+    """
+    seen: dict[str, int] = {}
+    rows, ends, having, replies = array("i"), array("q"), Counter[int](), Counter[int]()
+    for turn in turns:
+        words = match_words(turn)[: counts.longest_turn]
+        row = [seen.setdefault(word, len(seen)) for word in words]
+        rows.extend(row)
+        ends.append(len(rows))
+        having.update(set(row))
+        replies[reply_hash(words)] += 1
+    if not rows:
+        raise DataError("no word to count", "Give a larger corpus; judged dialogues count with --keep-judged alone")
+    flat = np.frombuffer(rows, dtype=np.int32)
+    frequent = np.argsort(-np.bincount(flat), kind="stable")[: counts.vocabulary]
+    tokens = np.full(len(seen), UNKNOWN)
+    tokens[frequent] = np.arange(FIRST, FIRST + len(frequent))
+    names = list(seen)
+    usual = sorted((key, count) for key, count in replies.items() if count >= counts.replies)
+    return Phrases(
+        words=[names[place] for place in frequent],
+        idf=np.array([np.log(len(ends) / (having[place] + 1)) for place in frequent.tolist()], dtype=np.float32),
+        turns=len(ends),
+        replies=np.array([key for key, _ in usual], dtype=np.uint64),
+        counts=np.array([count for _, count in usual], dtype=np.uint32),
+        model=fit_witten_bell(
+            np.insert(tokens[flat], ends, END),
+            np.diff(ends, prepend=0) + 1,
+            (counts.bigrams, counts.trigrams),
+            vocabulary_size=FIRST + len(frequent),
+        ),
+    )
+
+
+def fit_witten_bell(tokens: Ints, lengths: Ints, least: Sequence[int], *, vocabulary_size: int) -> NgramModel:
+    """Return a small n-gram model: each level has the n-grams that occur often enough.
+
+    The share of a token after a history is c / (n + t): how often it came, among the n tokens and t different ones that
+    did. What the n-grams that are kept leave goes to the level below. The lowest has every token, each counted once in
+    ten more often than it occurs.
+
+    Args:
+        tokens: the tokens of all texts one after the other, one or more, each text ending with its end.
+        lengths: tokens of each text.
+        least: how often an n-gram of 2, 3 ... tokens has to occur to be kept, not falling.
+        vocabulary_size: V; tokens are 0 to V - 1.
+
+    Source: Witten and Bell 1991, method C, interpolated as in Chen and Goodman 1999, section 2.6.
+    """
+    base, order = vocabulary_size + 1, len(least) + 1
+    padded, places = pad(tokens, lengths, order, vocabulary_size)
+    often = np.bincount(tokens, minlength=vocabulary_size) + 0.1
+    levels = [Level.of_shares(np.arange(vocabulary_size), often / often.sum(), base)]
+    for length, enough in enumerate(least, start=2):
+        grams = ngrams(padded, places, length, base)
+        # Two start symbols predict no better than one, and the level below has that.
+        begins_twice = grams // base ** (length - 2) == vocabulary_size * base + vocabulary_size
+        kinds, counts = np.unique(grams[~begins_twice], return_counts=True)
+        _, first, sizes = np.unique(kinds // base, return_index=True, return_counts=True)
+        totals = np.repeat(np.add.reduceat(counts, first) + sizes, sizes) if len(kinds) else counts
+        kept = counts >= enough
+        levels.append(Level.of_shares(kinds[kept], (counts / totals)[kept], base))
+    return NgramModel(vocabulary_size, tuple(levels))
+
+
+class AnsweredTurns(NamedTuple):
+    """Turns that were answered with sympathy or joy.
+
+    Attributes:
+        turns: N texts.
+        reactions: [N] how each was answered.
+        bad: [N] whether that was with sympathy.
+    """
+
+    turns: Sequence[str]
+    reactions: Sequence[str]
+    bad: NDArray[np.bool_]
+
+
+def answered_turns(dialogues: Iterable[Dialogue]) -> AnsweredTurns:
+    """Return the turns of dialogues that were answered with sympathy or joy."""
+    rows = [
+        (turn, reaction, bad)
+        for dialogue in dialogues
+        for turn, reaction in zip(dialogue.turns, dialogue.turns[1:], strict=False)
+        if (bad := is_sympathy(reaction)) is not None
+    ]
+    turns, reactions, kinds = zip(*rows, strict=True) if rows else ((), (), ())
+    return AnsweredTurns(turns, reactions, np.array(kinds, np.bool_))
+
+
+def is_sympathy(reply: str) -> bool | None:
+    """Whether a reply begins with sympathy; None where it begins neither with that nor with joy."""
+    if _SYMPATHY.match(reply):
+        return True
+    return False if _JOY.match(reply) else None
+
+
+def fit_mood(
+    train: AnsweredTurns, held_out: AnsweredTurns, encoder: Encoder, penalty: float
+) -> tuple[dict[str, NDArray[np.float32]], dict[str, float]]:
+    """Return the weights [D + 1] of each probe, bias last, and the area under its curve on held-out turns.
+
+    Raises:
+        DataError: there are too few texts.
+    """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import roc_auc_score
+
+    probes: dict[str, NDArray[np.float32]] = {}
+    figures: dict[str, float] = {}
+    for name, texts, others in ((TURN, train.turns, held_out.turns), (REACTION, train.reactions, held_out.reactions)):
+        (vectors, bad), (other_vectors, truth) = (
+            _encoded(encoder, *part) for part in ((texts, train.bad), (others, held_out.bad))
+        )
+        fewest = min(int(min(kind.sum(), (~kind).sum())) for kind in (bad, truth))
+        if fewest < _FEWEST:
+            raise DataError(f"too few turns of one kind ({fewest})", "Give a larger corpus of English talk")
+        probe = LogisticRegression(C=1 / penalty, class_weight="balanced", max_iter=1000, tol=1e-6).fit(vectors, bad)
+        probes[name] = np.append(probe.coef_[0], probe.intercept_).astype(np.float32)
+        figures[f"auc of a {name}"] = float(roc_auc_score(truth, other_vectors @ probes[name][:-1]))
+    return probes, figures
+
+
+def _encoded(encoder: Encoder, texts: Sequence[str], bad: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return [n, D] the vectors of the texts that have one, and [n] which are bad news."""
+    vectors = encoder.encode(list(texts)) if texts else np.zeros((0, encoder.width))
+    has_vector = np.isfinite(vectors).all(axis=1)
+    return vectors[has_vector], bad[has_vector]
+
+
+def pretrain_phrases(
+    recipe: PhraseRecipe,
+    files: Sequence[str | Path],
+    out: str | Path,
+    *,
+    keep_judged: bool = False,
+    force: bool = False,
+    on_error: OnError = raise_error,
+    say: Callable[[str], None] = silent,
+) -> None:
+    """Count what the recipe says in the dialogues in `files` and save it as the folder `out`.
+
+    Arguments and errors are those of `pretrain`.
+    """
+    require_apart([out], files)
+    require_free(out, force=force)
+    dialogues = part_of(files, 0.0, held_out=False, keep_judged=keep_judged, on_error=on_error, say=say)
+    counted = count_phrases((turn for dialogue in dialogues for turn in dialogue.turns), recipe.counts)
+    bigrams, trigrams = (len(level.grams) for level in counted.model.levels[1:])
+    summary = (
+        f"{counted.turns:,} turns: {len(counted.words):,} words, {bigrams:,} pairs of words, {trigrams:,} of three, "
+        f"{len(counted.replies):,} usual replies"
+    )
+    say(summary)
+    config = {**counted.parts.config, "recipe": asdict(recipe), "keep_judged": keep_judged}
+    about = f"# Phrases\n\nHow usual words, three words in a row and whole replies are.\n\n{summary}"
+    _save(out, Parts(config, counted.parts.tensors, counted.parts.files), files, about, force=force)
+
+
+def pretrain_mood(
+    recipe: MoodRecipe,
+    files: Sequence[str | Path],
+    out: str | Path,
+    encoder: Encoder | None,
+    *,
+    keep_judged: bool = False,
+    force: bool = False,
+    on_error: OnError = raise_error,
+    say: Callable[[str], None] = silent,
+) -> Mapping[str, float]:
+    """Fit what the recipe says over the vectors of an encoder, save it as the folder `out`, return its figures.
+
+    Arguments and errors are those of `pretrain`; `encoder` is the teacher.
+    """
+    if encoder is None:
+        raise UsageError("moods stand on the vectors of an encoder. Name one with --teacher")
+    require_apart([out], files)
+    require_free(out, force=force)
+    train, held_out = (
+        answered_turns(
+            part_of(files, recipe.held_out, held_out=held, keep_judged=keep_judged, on_error=on_error, say=log)
+        )
+        for held, log in ((False, say), (True, silent))
+    )
+    say(f"{int(train.bad.sum()):,} turns answered with sympathy, {int((~train.bad).sum()):,} with joy")
+    probes, figures = fit_mood(train, held_out, encoder, recipe.penalty)
+    options = {"kind": mood.KIND, "encoder": dict(encoder.options), "recipe": asdict(recipe)}
+    about = "# Mood\n\nWhich turns people answer with sympathy and which with joy; held-out turns: "
+    about += ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
+    config = {**options, "keep_judged": keep_judged, "figures": figures}
+    _save(out, Parts(config, probes), files, about, force=force)
+    return figures
+
+
+def _save(out: str | Path, parts: Parts, files: Sequence[str | Path], about: str, *, force: bool) -> None:
+    """Write a folder that names its corpora in its configuration and on its card."""
+    corpora = digests(files)
+    names = ", ".join(corpus["name"] for corpus in corpora)
+    config = {**parts.config, "corpora": corpora}
+    write_folder(out, Parts(config, parts.tensors, parts.files), f"{about}, from {names}.\n", force=force)
