@@ -17,7 +17,6 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Given
 from rejoinder.models.average import AverageEncoder
 from rejoinder.models.batching import encode_once
-from rejoinder.models.projection import Projection, fit_projection
 from rejoinder.registry import Entry, Registry
 from rejoinder.scorer import Encoder
 
@@ -28,10 +27,8 @@ __all__ = [
     "AverageEncoder",
     "Limited",
     "PortableEncoder",
-    "Projection",
     "encode",
     "encode_once",
-    "fit_projection",
     "from_parts",
     "load_encoder",
 ]
