@@ -16,7 +16,8 @@ from rejoinder.judges.adem.head import Terms, Vectors
 from rejoinder.judges.adem.learner import Lines, encode_lines
 from rejoinder.judges.adem.optimizer import AdemFit
 from rejoinder.judges.learner import Rows
-from rejoinder.models.encoders import AverageEncoder, PortableEncoder, load_encoder
+from rejoinder.models import load_encoder
+from rejoinder.models.encoders import AverageEncoder, PortableEncoder
 from rejoinder.scorer import FloatArray
 from rejoinder.text.vectors import read_vectors
 from research.asked import Asked

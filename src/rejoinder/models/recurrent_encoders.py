@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from rejoinder.data.folders import Parts, value_in
+from rejoinder.errors import UsageError
 from rejoinder.models.batching import (
     as_dialogues,
     encode_batches,
@@ -106,6 +107,17 @@ class RecurrentEncoder:
         return self.model.encode_turns(turns._replace(tokens=turns.tokens[last], lengths=turns.lengths[last]))
 
 
+def with_state(config: Mapping[str, Any], state: str | None) -> dict[str, Any]:
+    """The config of a model with a state: the one of the call, else its own, else the first.
+
+    Raises:
+        UsageError: there is no such state.
+    """
+    if state is not None and state not in STATES:
+        raise UsageError(f"no state is called {state!r}. There are: {', '.join(STATES)}")
+    return {"state": STATES[0], **config, **({"state": state} if state else {})}
+
+
 def from_parts(parts: Parts) -> RecurrentEncoder:
     """The encoder whose `parts` these are; also those of a pre-trained model, with `state` in its config.
 
@@ -116,9 +128,10 @@ def from_parts(parts: Parts) -> RecurrentEncoder:
     config = parts.config
     state: StateOf = value_in(config, "state", StateOf)
     require_torch()
-    from rejoinder.models.networks.dialogue import DialogueModel, Sizes
+    from rejoinder.models.networks.dialogue import DialogueModel
+    from rejoinder.models.sizes import DialogueSizes
 
-    shape = sizes(Sizes, config)
+    shape = sizes(DialogueSizes, config)
     vocabulary = vocabulary_of(parts, shape.vocabulary)
     # The curves of its training go along with the model, but decide nothing.
     kept = Parts(config, parts.tensors, {VOCABULARY: parts.files[VOCABULARY]})

@@ -23,7 +23,8 @@ from rejoinder.example import Example
 from rejoinder.judges.adem.learner import recipe_of
 from rejoinder.judges.adem.optimizer import PRESETS, AdemOptions
 from rejoinder.judges.train import train_judge
-from rejoinder.models.encoders import AverageEncoder, PortableEncoder, load_encoder
+from rejoinder.models import load_encoder
+from rejoinder.models.encoders import AverageEncoder, PortableEncoder
 from rejoinder.scorer import run as scores_of
 from rejoinder.text.vectors import read_vectors
 from samples import few

@@ -20,7 +20,7 @@ from rejoinder.judges.adem.head import AdemHead, Vectors, initial_head
 from rejoinder.judges.adem.judge import TERMS
 from rejoinder.judges.adem.learner import encode_lines
 from rejoinder.judges.adem.optimizer import PRESETS, AdemFit, AdemOptions, Lengths, Oversample, fit_adem, oversample
-from rejoinder.models.encoders import load_encoder
+from rejoinder.models import load_encoder
 from rejoinder.scorer import FloatArray
 
 ITEMS = st.lists(st.tuples(st.floats(1, 5), st.integers(0, 50)), min_size=1, max_size=60)
@@ -31,7 +31,12 @@ def fitted(raw: Vectors, ratings: FloatArray, options: AdemOptions, **changes: A
     """The fit on the first two thirds, stopped by the rest."""
     rows, border = np.arange(len(ratings)), len(ratings) * 2 // 3
     lengths = Lengths(rows, rows)
-    parts: dict[str, Any] = {"train": rows[:border], "validation": rows[border:], "lengths": lengths, "terms": TERMS["adem"]} | changes
+    parts: dict[str, Any] = {
+        "train": rows[:border],
+        "validation": rows[border:],
+        "lengths": lengths,
+        "terms": TERMS["adem"],
+    } | changes
     return fit_adem(raw, ratings, options=options, rng=np.random.default_rng(0), **parts)
 
 

@@ -26,8 +26,8 @@ from rejoinder.judges.answers import FITTED_LINES, UNREAD, from_config, in_confi
 from rejoinder.judges.differentiable import Side, Slopes, Space
 from rejoinder.judges.learner import PREDICTED, Rows
 from rejoinder.judges.notes import notes_on, usual_notes
-from rejoinder.models.encoders import INSIDE, PortableEncoder, encode_once
-from rejoinder.models.encoders import from_parts as encoder_of
+from rejoinder.models import INSIDE, encoder_of
+from rejoinder.models.encoders import PortableEncoder, encode_once
 from rejoinder.models.weights import Share, tensor
 from rejoinder.scorer import Card, Encoder, FloatArray, Need, Scores
 from rejoinder.text.normalize import visible, visible_text
@@ -228,8 +228,12 @@ class AdemJudge:
             return rescaled(forms(compared, rows), PREDICTED, self.scale)
 
         rows = np.arange(len(examples))
-        vectors: dict[str, Side] = {"context": Side(encoded.context, rows), "reference": Side(encoded.references, encoded.owner)}
-        sides = {"response": Side(encoded.response, rows), **{term: vectors[term] for term in self.head.terms}}
+        vectors = {
+            "context": Side(encoded.context, rows),
+            "reference": Side(encoded.references, encoded.owner),
+        }
+        sides: dict[str, Side] = {"response": Side(encoded.response, rows)}
+        sides |= {term: vectors[term] for term in self.head.terms}
         return [Space(self.kind, rows, sides, projected, scores)]
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:

@@ -18,7 +18,8 @@ from rejoinder.judges.adem.judge import TERMS, AdemJudge, Encoded, Kind, encode
 from rejoinder.judges.adem.optimizer import PRESETS, AdemFit, AdemOptions, Lengths, fit_adem
 from rejoinder.judges.learner import Choices, Rows
 from rejoinder.metrics.baselines import words
-from rejoinder.models.encoders import WORD_VECTORS, AverageEncoder, PortableEncoder, load_encoder
+from rejoinder.models import WORD_VECTORS, load_encoder
+from rejoinder.models.encoders import AverageEncoder, PortableEncoder
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 UNTRAINED = "untrained"

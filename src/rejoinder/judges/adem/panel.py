@@ -24,8 +24,8 @@ from rejoinder.judges.adem.learner import AdemLearner, Lines, encode_lines, lear
 from rejoinder.judges.answers import FITTED_LINES, UNREAD, from_config, in_config
 from rejoinder.judges.differentiable import Slopes, Space
 from rejoinder.judges.learner import PREDICTED, Choices, PortableJudge
-from rejoinder.models.encoders import INSIDE, PortableEncoder
-from rejoinder.models.encoders import from_parts as encoder_of
+from rejoinder.models import INSIDE, encoder_of
+from rejoinder.models.encoders import PortableEncoder
 from rejoinder.scorer import Card, Need, Scores, missing_need
 
 FAMILY = "panel"
