@@ -29,7 +29,7 @@ import torch
 from torch import Tensor, nn
 
 from rejoinder.data.dialogues import Dialogue
-from rejoinder.models.bpe import train_bpe
+from rejoinder.models.vocabulary import train_bpe
 from rejoinder.models.networks.dialogue import DialogueModel, Dialogues, Sizes
 from rejoinder.models.networks.recurrent import Normalise, cross_entropy, masked
 from rejoinder.pretraining.batches import make_batch, piece_stream

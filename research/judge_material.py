@@ -12,7 +12,7 @@ from rejoinder.models.encoders import load_encoder
 from rejoinder.models.mood import from_parts as mood_of
 from rejoinder.models.phrases import from_parts as phrases_of
 from rejoinder.models.selector_encoder import from_parts as selector_of
-from rejoinder.models.student_encoder import StudentEncoder
+from rejoinder.models.student import StudentEncoder
 from research.asked import named
 
 MADE_OF = ("phrases", "student", "selector", "mood")

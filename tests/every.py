@@ -12,7 +12,7 @@ from rejoinder.data.folders import Parts, write_folder
 from rejoinder.llm.loading import FOLDERS
 from rejoinder.models import dual_responder as dual
 from rejoinder.models import retrieval
-from rejoinder.models.bpe import train_bpe
+from rejoinder.models.vocabulary import train_bpe
 from rejoinder.models.encoders import load_encoder
 from rejoinder.models.reply_bank import PART, sample
 from rejoinder.pretraining.kinds import KINDS

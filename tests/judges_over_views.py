@@ -18,7 +18,7 @@ from rejoinder.judges.train import train_judge
 from rejoinder.models.encoders import load_encoder
 from rejoinder.models.phrases import from_parts as from_phrases
 from rejoinder.models.selector_encoder import from_parts as from_selector
-from rejoinder.models.student_encoder import StudentEncoder
+from rejoinder.models.student import StudentEncoder
 
 QUICK = Growth(trees=20, step=0.2, fewest=5)
 

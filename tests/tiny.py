@@ -11,8 +11,8 @@ import torch
 from torch import nn
 
 from rejoinder.data.folders import Parts, write_folder
-from rejoinder.models.bpe import Vocabulary, train_bpe
-from rejoinder.models.convolving import StudentSizes
+from rejoinder.models.vocabulary import Vocabulary, train_bpe
+from rejoinder.models.student import StudentSizes
 from rejoinder.models.dan import DanModel, DanSizes
 from rejoinder.models.networks.dialogue import DialogueModel, Sizes
 from rejoinder.models.networks.dual import DualEncoder, DualSizes

@@ -21,7 +21,7 @@ from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
 from rejoinder.models import dual_responder as dual
 from rejoinder.models import retrieval
-from rejoinder.models.bpe import Vocabulary, train_bpe
+from rejoinder.models.vocabulary import Vocabulary, train_bpe
 from rejoinder.models.decoding import Decoding
 from rejoinder.models.reply_bank import PART, Retriever, Sample, best, sample
 from rejoinder.models.tfidf import TOKENIZER

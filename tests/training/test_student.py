@@ -18,10 +18,10 @@ from conftest import PROJECT, Run, refused
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError, UsageError
-from rejoinder.models.convolving import StudentNetwork, StudentSizes
+from rejoinder.models.student import StudentNetwork, StudentSizes
 from rejoinder.models.encoders import load_encoder
-from rejoinder.models.packing import Table, packed
-from rejoinder.models.student_encoder import StudentEncoder, from_parts
+from rejoinder.models.student import Table, packed
+from rejoinder.models.student import StudentEncoder, from_parts
 from rejoinder.scorer import FloatArray
 from rejoinder.text.normalize import detokenize
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rejoinder.data.folders import AGAIN, Parts, value_in
 from rejoinder.errors import DataError
 from rejoinder.models.averaging import SIDES, TABLE, AveragingNetwork, Floats
-from rejoinder.models.bpe import Vocabulary, as_turn
+from rejoinder.models.vocabulary import Vocabulary, as_turn
 from rejoinder.models.weights import LARGEST, Count, Object, Size, Tensors, tensor, text_of
 from rejoinder.scorer import FloatArray
 

@@ -105,7 +105,7 @@ def _dan(parts: Parts) -> PortableEncoder:
 
 
 def _student(parts: Parts) -> PortableEncoder:
-    from rejoinder.models.student_encoder import from_parts
+    from rejoinder.models.student import from_parts
 
     return from_parts(parts)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rejoinder.errors import DataError, MissingAsset
-from rejoinder.models.bpe import END_ID, UNK_ID
-from rejoinder.models.convolving import StudentSizes
+from rejoinder.models.vocabulary import END_ID, UNK_ID
+from rejoinder.models.student import StudentSizes
 from rejoinder.models.selecting import SelectorSizes
 from rejoinder.pretraining.kinds import KINDS
 from rejoinder.pretraining.recipe_keys import REMEDY, Place

@@ -19,8 +19,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rejoinder.models.bpe import PAD_ID
-from rejoinder.models.convolving import StudentSizes
+from rejoinder.models.vocabulary import PAD_ID
+from rejoinder.models.student import StudentSizes
 from rejoinder.models.networks.student import StudentModel
 from rejoinder.pretraining.fit import RunOptions, Task
 from rejoinder.pretraining.taught import Taught

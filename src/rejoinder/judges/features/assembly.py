@@ -29,7 +29,7 @@ from rejoinder.models.phrases import from_parts as phrases_of
 from rejoinder.models.remembered import Remembered
 from rejoinder.models.selector_encoder import Selector
 from rejoinder.models.selector_encoder import from_parts as selector_of
-from rejoinder.models.student_encoder import StudentEncoder
+from rejoinder.models.student import StudentEncoder
 
 PHRASES = "phrases"
 SELECTOR = "selector"

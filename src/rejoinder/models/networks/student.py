@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rejoinder.models.averaging import LEFT, RIGHT
-from rejoinder.models.convolving import HIGHEST, StudentSizes
+from rejoinder.models.student import LEFT, RIGHT
+from rejoinder.models.student import HIGHEST, StudentSizes
 
 
 class Block(nn.Module):
