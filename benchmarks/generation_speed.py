@@ -24,9 +24,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID
 from rejoinder.models.networks import decoding as generate
 from rejoinder.models.networks.dialogue import DialogueModel, Sizes
+from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID
 from rejoinder.report.markdown import markdown_table
 
 RESULT = Path(__file__).parent / "results" / "generation_speed.md"

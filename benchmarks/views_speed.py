@@ -25,7 +25,7 @@ from rejoinder.judges.features import reading, reference
 from rejoinder.judges.features.language import LanguageView
 from rejoinder.judges.features.lexical import LexicalView
 from rejoinder.judges.features.reference import ReferenceView
-from rejoinder.judges.features.view import View
+from rejoinder.judges.features.table import FeatureBlock
 from rejoinder.pretraining.statistics import Counts, count_phrases
 from rejoinder.report.markdown import markdown_table
 
@@ -46,20 +46,20 @@ def forget() -> None:
         remembered.forget()
 
 
-def taken(view: View, examples: Sequence[Example]) -> float:
+def taken(view: FeatureBlock, examples: Sequence[Example]) -> float:
     """Milliseconds of the processor for some examples at once."""
     forget()
     start = time.process_time()
-    view.features(examples)
+    view.compute(examples)
     return 1000 * (time.process_time() - start)
 
 
-def measured(view: View, examples: Sequence[Example], rounds: int) -> list[float]:
+def measured(view: FeatureBlock, examples: Sequence[Example], rounds: int) -> list[float]:
     """Milliseconds an example: in a batch, one by one (median), and of one with long texts."""
     words = " ".join(word for one in examples for word in one.response.split())
     text = " ".join((words.split() * LONG)[:LONG])
     long = Example((text, text, text), text, (text,))
-    view.features(examples[:1])  # what is made on first use
+    view.compute(examples[:1])  # what is made on first use
     return [
         min(taken(view, examples) for _ in range(rounds)) / len(examples),
         statistics.median(taken(view, [example]) for example in examples),

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import UsageError
-from rejoinder.judges.features.assembly import Material
-from rejoinder.judges.regression.learner import boxed_material
+from rejoinder.judges.features.resources import Resources, default_resources
 from rejoinder.models.encoders import load_encoder
 from rejoinder.models.mood import from_parts as mood_of
 from rejoinder.models.phrases import from_parts as phrases_of
-from rejoinder.models.selector_encoder import from_parts as selector_of
+from rejoinder.models.selector import from_parts as selector_of
 from rejoinder.models.student import StudentEncoder
 from research.asked import named
 
@@ -33,7 +32,7 @@ CORPORA = {
 NOT_IN_THE_BOX = ("sgd",)  # see ATTRIBUTION.md on share-alike licences
 
 
-def material_from(encoders: Sequence[str]) -> tuple[Material, list[str]]:
+def material_from(encoders: Sequence[str]) -> tuple[Resources, list[str]]:
     """What the views are made of, and the names of the corpora that it was made of.
 
     Args:
@@ -43,7 +42,7 @@ def material_from(encoders: Sequence[str]) -> tuple[Material, list[str]]:
         UsageError: one is missing, or is something else.
     """
     if not encoders:
-        return boxed_material(), [name for name in CORPORA if name not in NOT_IN_THE_BOX]
+        return default_resources(), [name for name in CORPORA if name not in NOT_IN_THE_BOX]
     folders = dict(named(text, "-e") for text in encoders)
     if missing := [name for name in MADE_OF if name not in folders]:
         raise UsageError(f"-e {missing[0]}=FOLDER is missing. {WANTED}")
@@ -54,7 +53,7 @@ def material_from(encoders: Sequence[str]) -> tuple[Material, list[str]]:
     # The student's folder names what it was taught, which may be vectors; the others read the same corpora.
     corpora = dict.fromkeys(name for one in MADE_OF if one != "student" for name in _corpora(parts[one]))
     made = selector_of(parts["selector"]), mood_of(parts["mood"])
-    return Material(phrases_of(parts["phrases"]), student, *made), list(corpora)
+    return Resources(phrases_of(parts["phrases"]), student, *made), list(corpora)
 
 
 def _corpora(parts: Parts) -> list[str]:

@@ -13,11 +13,11 @@ from rejoinder.auditing.attack import ATTACKS
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate
 from rejoinder.judges.augmentation import augment
-from rejoinder.judges.features.assembly import Material
-from rejoinder.judges.features.own import source_called
-from rejoinder.judges.features.views import Views
+from rejoinder.judges.features.added import load_source
+from rejoinder.judges.features.resources import Resources, default_resources
+from rejoinder.judges.features.table import FeatureSet
 from rejoinder.judges.lines import RatedLines, encode_rated
-from rejoinder.judges.regression.learner import ViewsLearner, boxed_material
+from rejoinder.judges.regression.learner import ViewsLearner
 from rejoinder.judges.regression.lines import NO_LINE, Spoilt, ViewLines
 from rejoinder.judges.train import Trained, fit_judge
 from rejoinder.report.results import Results
@@ -93,11 +93,11 @@ def find(asked: Asked) -> Found:
     sources = dict(named(text, "-e") for text in asked.encoders)
     if len(sources) < len(asked.encoders):
         raise UsageError("two models have the same name. Name each once")
-    own = tuple(source_called(f"{name}:{place}" if name in LIBRARIES else place) for name, place in sources.items())
+    own = tuple(load_source(f"{name}:{place}" if name in LIBRARIES else place) for name, place in sources.items())
     examples = asked.examples([name for name in SETS if name != TOO_MANY])
     apart = taught(asked, examples, every=EVERY)
     learner = ViewsLearner(
-        replace(boxed_material(), own=own),
+        replace(default_resources(), added=own),
         lambda given: [heavier(one) for one in (*augment(given, each=EACH), *apart)],
     )
     with asked.stage("reading", None):
@@ -150,14 +150,14 @@ def _compared(lines: RatedLines, scores: FloatArray, added: tuple[str, ...], see
 def reading(lines: RatedLines, chosen: Sequence[int]) -> RatedLines:
     """The lines as judges read them that have some of the models only."""
     learner = cast("ViewsLearner", lines.learner)
-    own, encoded = learner.material.own, cast("ViewLines", lines.encoded)
-    without = len(replace(learner.material, own=()).views.columns)
+    own, encoded = learner.material.added, cast("ViewLines", lines.encoded)
+    without = len(replace(learner.material, added=()).features.columns)
     widths = [_width(learner.material, place) for place in range(len(own))]
     ends = list(accumulate(widths, initial=without))
     columns = np.concatenate(
         [np.arange(without), *(np.arange(ends[place], ends[place + 1]) for place in chosen)]
     ).astype(np.intp)
-    fewer = replace(learner.material, own=tuple(own[place] for place in chosen))
+    fewer = replace(learner.material, added=tuple(own[place] for place in chosen))
     return replace(
         lines,
         learner=replace(learner, material=fewer),
@@ -169,10 +169,10 @@ def reading(lines: RatedLines, chosen: Sequence[int]) -> RatedLines:
     )
 
 
-def _width(material: Material, place: int) -> int:
+def _width(material: Resources, place: int) -> int:
     """How many features the views of one model have."""
-    views: Views = replace(material, own=(material.own[place],)).views
-    return len(views.columns) - len(replace(material, own=()).views.columns)
+    views: FeatureSet = replace(material, added=(material.added[place],)).features
+    return len(views.columns) - len(replace(material, added=()).features.columns)
 
 
 def _relevance(asked: Asked, judge: Scorer) -> Sequence[Estimate]:

@@ -12,9 +12,9 @@ from rejoinder.data.folders import Parts, write_folder
 from rejoinder.llm.loading import FOLDERS
 from rejoinder.models import dual_responder as dual
 from rejoinder.models import retrieval
-from rejoinder.models.vocabulary import train_bpe
 from rejoinder.models.encoders import load_encoder
 from rejoinder.models.reply_bank import PART, sample
+from rejoinder.models.vocabulary import train_bpe
 from rejoinder.pretraining.kinds import KINDS
 
 # The two ways in which models read HREDs; the others have one state.

@@ -10,14 +10,14 @@ from examples_for_views import TURNS, phrases
 from rejoinder.data.folders import read_folder
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import augment
-from rejoinder.judges.features.assembly import Material
+from rejoinder.judges.features.resources import Resources
 from rejoinder.judges.regression.judge import ViewsJudge
 from rejoinder.judges.regression.learner import ViewsLearner
 from rejoinder.judges.regression.trees import Growth
 from rejoinder.judges.train import train_judge
 from rejoinder.models.encoders import load_encoder
 from rejoinder.models.phrases import from_parts as from_phrases
-from rejoinder.models.selector_encoder import from_parts as from_selector
+from rejoinder.models.selector import from_parts as from_selector
 from rejoinder.models.student import StudentEncoder
 
 QUICK = Growth(trees=20, step=0.2, fewest=5)
@@ -43,15 +43,15 @@ def rated(dataset: str, count: int = 90, *, references: bool = True) -> list[Exa
     return found
 
 
-def made_material(place: Path) -> Material:
+def made_material(place: Path) -> Resources:
     """Phrases of ten turns, and a student and a selector of random numbers."""
     encoder = load_encoder(tiny.student_model(place / "student"))
     assert isinstance(encoder, StudentEncoder)
     selector = from_selector(read_folder(tiny.selector_model(place / "selector", encoder)))
-    return Material(from_phrases(phrases().parts), encoder, selector)
+    return Resources(from_phrases(phrases().parts), encoder, selector)
 
 
-def quick_judge(material: Material) -> ViewsJudge:
+def quick_judge(material: Resources) -> ViewsJudge:
     """A judge fitted on two sets."""
     trained = train_judge(rated("one") + rated("two"), ViewsLearner(material, augment, QUICK)).judge
     assert isinstance(trained, ViewsJudge)

@@ -11,8 +11,6 @@ import torch
 from torch import nn
 
 from rejoinder.data.folders import Parts, write_folder
-from rejoinder.models.vocabulary import Vocabulary, train_bpe
-from rejoinder.models.student import StudentSizes
 from rejoinder.models.dan import DanModel, DanSizes
 from rejoinder.models.networks.dialogue import DialogueModel, Sizes
 from rejoinder.models.networks.dual import DualEncoder, DualSizes
@@ -21,7 +19,9 @@ from rejoinder.models.networks.multiresolution import Multiresolution, Multireso
 from rejoinder.models.networks.selector import SelectorModel
 from rejoinder.models.networks.student import StudentModel
 from rejoinder.models.networks.tweet import TweetModel, TweetSizes
-from rejoinder.models.selecting import SelectorSizes
+from rejoinder.models.selector import SelectorSizes
+from rejoinder.models.student import StudentSizes
+from rejoinder.models.vocabulary import Vocabulary, train_bpe
 from rejoinder.pretraining.pretrain_selector import kept
 from rejoinder.scorer import Encoder
 

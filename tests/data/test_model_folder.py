@@ -26,8 +26,8 @@ from rejoinder.example import Example
 from rejoinder.judges.adem.head import Head
 from rejoinder.judges.adem.judge import TERMS, BilinearJudge
 from rejoinder.judges.adem.panel import MEMBERS, Panel
-from rejoinder.models.vocabulary import train_bpe
 from rejoinder.models.encoders import AverageEncoder, load_encoder
+from rejoinder.models.vocabulary import train_bpe
 from rejoinder.text.vectors import word_vectors
 
 EXAMPLES = [

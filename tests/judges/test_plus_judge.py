@@ -20,9 +20,10 @@ from rejoinder.data.write import write
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
 from rejoinder.judges import plus
+from rejoinder.judges.features.resources import default_resources
 from rejoinder.judges.notes import CUT
 from rejoinder.judges.regression.judge import ViewsJudge
-from rejoinder.judges.regression.learner import ViewsLearner, boxed_material
+from rejoinder.judges.regression.learner import ViewsLearner
 from rejoinder.judges.train import train_judge
 from rejoinder.llm.causal import PACKAGED, causal_model
 from rejoinder.scoring.catalog import fitted_on
@@ -37,7 +38,7 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def fitted(llama: Path) -> ViewsJudge:
-    material = replace(boxed_material(), own=(causal_model(str(llama)),))
+    material = replace(default_resources(), added=(causal_model(str(llama)),))
     judge = train_judge(rated("one") + rated("two"), ViewsLearner(material, None, QUICK)).judge
     assert isinstance(judge, ViewsJudge)
     return judge

@@ -33,5 +33,5 @@ def test_no_cosine_is_over_one(turns: int) -> None:
     copies = [Example((text,) * turns, text, (text,)) for text in TEXTS]
     names = [name.partition(".") for name in judge.views.columns]
     cosines = [view in RECIPE["VIEWS"] and column != "beyond_common" for view, _, column in names]
-    found = judge.views.features(copies)[:, np.array(cosines)]
+    found = judge.views.compute(copies)[:, np.array(cosines)]
     assert np.nanmax(found) == 1.0 and np.nanmin(found) >= -1.0

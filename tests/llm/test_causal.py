@@ -13,7 +13,7 @@ import tiny
 from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, UnusableModel
 from rejoinder.example import Example
-from rejoinder.judges.features.own import source_called, source_of, views_of
+from rejoinder.judges.features.added import blocks_of, load_source, source_from_parts
 from rejoinder.llm import causal
 from rejoinder.llm import loading as models
 from rejoinder.llm.causal import CausalModel, causal_model
@@ -64,24 +64,24 @@ def test_a_reply_is_read_after_its_context_and_after_none(model: CausalModel) ->
 
 
 def test_what_is_said_of_a_reply_hangs_on_no_other(model: CausalModel) -> None:
-    (view,) = views_of(model, "own")
-    together = view.features(EXAMPLES)
+    (view,) = blocks_of(model, "own")
+    together = view.compute(EXAMPLES)
     assert np.isfinite(together).all()
-    apart = np.concatenate([view.features([one]) for one in reversed(EXAMPLES)])[::-1]
+    apart = np.concatenate([view.compute([one]) for one in reversed(EXAMPLES)])[::-1]
     assert (together == apart).all()
-    assert np.isnan(view.features([Example(("hi",), " ")])).all()
+    assert np.isnan(view.compute([Example(("hi",), " ")])).all()
 
 
 def test_it_is_found_again_by_name_and_weights(
     folder: Path, model: CausalModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(FOLDERS, str(folder.parent))
-    found = source_of(model.parts)
+    found = source_from_parts(model.parts)
     assert isinstance(found, CausalModel) and found.options == model.options
     with pytest.raises(DataError, match="Put the model back"):
-        source_of(Parts({**model.parts.config, "weights": "0"}, {}))
+        source_from_parts(Parts({**model.parts.config, "weights": "0"}, {}))
     with pytest.raises(MissingAsset, match="no such model on this machine"):
-        source_called(f"lm:{folder / 'none'}")
+        load_source(f"lm:{folder / 'none'}")
 
 
 def test_the_state_is_the_mean_over_the_pieces_of_the_reply(model: CausalModel) -> None:
@@ -98,10 +98,10 @@ def test_the_state_is_the_mean_over_the_pieces_of_the_reply(model: CausalModel) 
 
 @pytest.mark.parametrize("other", ["I don ’ t know , “ no ” .", ' I  don\'t\nknow, "no". ', "I do n't know, ”no”."])
 def test_how_spaces_and_quotes_are_written_changes_nothing(model: CausalModel, other: str) -> None:
-    (view,) = views_of(model, "own")
-    plain = view.features([Example(("do you know?", "yes"), 'I don\'t know, "no".')])
+    (view,) = blocks_of(model, "own")
+    plain = view.compute([Example(("do you know?", "yes"), 'I don\'t know, "no".')])
     assert np.isfinite(plain).all()
-    assert (view.features([Example(("do  you know ?", " yes"), other.replace("“ no ”", "“no”"))]) == plain).all()
+    assert (view.compute([Example(("do  you know ?", " yes"), other.replace("“ no ”", "“no”"))]) == plain).all()
 
 
 def test_of_a_long_turn_the_end_is_read_and_of_a_long_reply_the_beginning(model: CausalModel) -> None:
@@ -152,8 +152,8 @@ def test_a_reply_that_is_cut_is_known(model: CausalModel) -> None:
     long = "yes i like jazz " * 40
     assert model.cuts(["no", long, "", long[:20]]) == [1]
     # Its end is not read, so nothing tells it from one that is as long and ends otherwise.
-    (view,) = views_of(model, "own")
-    found = view.features([Example(("hi",), text) for text in (long, f"{long} no")])
+    (view,) = blocks_of(model, "own")
+    found = view.compute([Example(("hi",), text) for text in (long, f"{long} no")])
     assert (found[0] == found[1]).all()
 
 

@@ -20,7 +20,7 @@ import rejoinder
 from rejoinder.data.folders import Parts, write_folder
 from rejoinder.errors import DataError, MissingAsset, RejoinderError, UnusableModel
 from rejoinder.example import Example
-from rejoinder.judges.features.own import source_of
+from rejoinder.judges.features.added import source_from_parts
 from rejoinder.judges.train import train_judge
 from rejoinder.llm import template_process
 from rejoinder.llm.causal import PACKAGED, causal_model
@@ -254,7 +254,7 @@ def test_what_is_in_the_cache_is_linked_to_its_blobs(strange: Path, tmp_path: Pa
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
     found = causal_model("someone/small")
     assert found.parts.config["model"] == "someone/small" == bare_name(str(snapshot))
-    again = source_of(found.parts)
+    again = source_from_parts(found.parts)
     assert again.options == found.options
     (snapshot / "config.json").unlink()
     (tmp_path / "secret.json").write_text("{}")
@@ -496,7 +496,7 @@ def judge_over(parts: Parts, folder: Path) -> Path:
 @pytest.mark.parametrize("kind", ["lm", "sentence"])
 def test_a_judge_names_no_place(kind: str, name: Any) -> None:
     with pytest.raises(DataError, match="model"):
-        source_of(Parts({"kind": kind, "model": name, "weights": "0"}, {}))
+        source_from_parts(Parts({"kind": kind, "model": name, "weights": "0"}, {}))
 
 
 def test_a_name_in_a_judge_is_no_folder_of_that_name(
@@ -508,9 +508,9 @@ def test_a_name_in_a_judge_is_no_folder_of_that_name(
         (strange / kind / "own.py").write_text(CODE.format(marker=str(marker)))
         CHANGES["config"](strange / kind)
         with pytest.raises(MissingAsset):
-            source_of(Parts({"kind": kind, "model": kind, "weights": "0"}, {}))
+            source_from_parts(Parts({"kind": kind, "model": kind, "weights": "0"}, {}))
         with pytest.raises(MissingAsset):
-            source_of(Parts({"kind": kind, "model": f"models/{kind}", "weights": "0"}, {}))
+            source_from_parts(Parts({"kind": kind, "model": f"models/{kind}", "weights": "0"}, {}))
     assert not marker.exists()
 
 

@@ -104,11 +104,11 @@ def test_judge_names_what_has_no_licence(experiment: Run, two_sets: Path, tmp_pa
 
 def test_without_models_the_judge_stands_on_those_in_the_box() -> None:
     from rejoinder.data.folders import Parts, read_folder
-    from rejoinder.judges.features.assembly import material_of
+    from rejoinder.judges.features.resources import load_resources
     from research.judge_material import CORPORA, material_from
 
     material, corpora = material_from(())
-    assert material.inside(Parts({}, {})).digest == material_of(read_folder(JUDGE)).inside(Parts({}, {})).digest
+    assert material.store(Parts({}, {})).digest == load_resources(read_folder(JUDGE)).store(Parts({}, {})).digest
     card = (JUDGE / "card.md").read_text(encoding="utf-8")
     told = [name for name, licence in CORPORA.items() if f"- {name}: {licence}" in card.splitlines()]
     assert corpora == told and len(told) > 5

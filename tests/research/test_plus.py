@@ -14,8 +14,8 @@ from conftest import Run
 from judges_over_views import QUICK, made_material, rated
 from rejoinder.data.write import write
 from rejoinder.example import Example
-from rejoinder.judges.features.assembly import Material
-from rejoinder.judges.features.own import source_called
+from rejoinder.judges.features.added import load_source
+from rejoinder.judges.features.resources import Resources
 from rejoinder.judges.lines import encode_rated
 from rejoinder.judges.regression.learner import ViewsLearner
 from rejoinder.judges.regression.lines import NO_LINE, Spoilt
@@ -24,20 +24,20 @@ from research.plus import reading
 
 
 @pytest.fixture(scope="module")
-def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
+def material(tmp_path_factory: pytest.TempPathFactory) -> Resources:
     return made_material(tmp_path_factory.mktemp("material"))
 
 
-def test_judges_read_the_views_of_the_models_that_are_named(material: Material, tmp_path: Path) -> None:
+def test_judges_read_the_views_of_the_models_that_are_named(material: Resources, tmp_path: Path) -> None:
     own = ("length", str(tiny.dan_model(tmp_path / "dan")), "bleu-2")
-    learner = ViewsLearner(replace(material, own=tuple(map(source_called, own))))
+    learner = ViewsLearner(replace(material, added=tuple(map(load_source, own))))
     examples = rated("one", 6)
     lines = encode_rated(examples, learner)
     for chosen in [(), (1,), (0, 2)]:
-        fewer = replace(material, own=tuple(source_called(own[place]) for place in chosen))
+        fewer = replace(material, added=tuple(load_source(own[place]) for place in chosen))
         part = reading(lines, chosen)
-        np.testing.assert_array_equal(part.encoded.features, fewer.views.features(examples))
-        assert part.encoded.added.features.shape[1] == len(fewer.views.columns)
+        np.testing.assert_array_equal(part.encoded.features, fewer.features.compute(examples))
+        assert part.encoded.added.features.shape[1] == len(fewer.features.columns)
 
 
 def test_harmless_changes_weigh_more_than_other_attacks_do() -> None:
@@ -50,8 +50,8 @@ def test_harmless_changes_weigh_more_than_other_attacks_do() -> None:
 
 
 @pytest.mark.slow
-def test_the_page(experiment: Run, material: Material, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plus, "boxed_material", lambda: material)
+def test_the_page(experiment: Run, material: Resources, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plus, "default_resources", lambda: material)
     monkeypatch.setattr(plus, "ViewsLearner", partial(ViewsLearner, growth=QUICK))
     monkeypatch.setattr("research.judge.RESAMPLES", 50)
     monkeypatch.delenv("REJOINDER_SHARED", raising=False)

@@ -13,7 +13,7 @@ import rejoinder
 from page import Page
 from rejoinder.example import Example
 from rejoinder.judges import notes
-from rejoinder.judges.features.view import Group
+from rejoinder.judges.features.table import Group
 from rejoinder.scorer import FACTS_NOT_CHECKED, run
 from rejoinder.scoring.catalog import load_scorer, load_scorers
 from rejoinder.serving.app import make_app

@@ -9,9 +9,10 @@ from rejoinder.assets import JUDGE
 from rejoinder.data.folders import read_folder
 from rejoinder.judges.answers import SHORT_CHAT, UNREAD
 from rejoinder.judges.domain import bundled_rule
+from rejoinder.judges.features.resources import default_resources
 from rejoinder.judges.learner import PREDICTED, Choices
 from rejoinder.judges.regression.judge import ViewsJudge, from_parts
-from rejoinder.judges.regression.learner import ViewsLearner, boxed_material
+from rejoinder.judges.regression.learner import ViewsLearner
 from rejoinder.scorer import Card
 
 NAME = "rejoinder"
@@ -52,4 +53,4 @@ def learner(name: str, choices: Choices) -> ViewsLearner:
     These cost hardly any agreement with people (docs/results/judge.md), and take most of the time.
     """
     choices.only(name)
-    return ViewsLearner(boxed_material(), name=name)
+    return ViewsLearner(default_resources(), name=name)

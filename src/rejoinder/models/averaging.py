@@ -13,8 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-# Two large odd numbers: neighbours (a, b) and (b, a) fall into different buckets.
-LEFT, RIGHT = 1_000_003, 7_919
+from rejoinder.models.student import LEFT as LEFT
+from rejoinder.models.student import RIGHT as RIGHT
+
 SIDES = ("contexts", "responses")
 TABLE = "table.weight"
 # Pieces whose vectors are looked up together: memory stays flat however long a text is.

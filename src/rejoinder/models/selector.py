@@ -64,8 +64,14 @@ class _Side(NamedTuple):
     @classmethod
     def read(cls, tensors: Mapping[str, NDArray[Any]], side: str) -> _Side:
         """Return the network of a side in single precision."""
-        layers = [[tensors[f"{side}.{layer}.{part}"] for part in ("weight", "bias")] for layer in ("up", "down")]
-        return cls(*(Affine(np.ascontiguousarray(weight.T, np.float32), bias.astype(np.float32)) for weight, bias in layers))
+        up, down = (
+            Affine(
+                np.ascontiguousarray(tensors[f"{side}.{layer}.weight"].T, np.float32),
+                tensors[f"{side}.{layer}.bias"].astype(np.float32),
+            )
+            for layer in ("up", "down")
+        )
+        return cls(up, down)
 
     def finish(self, hidden: Floats) -> Floats:
         """Return unit vectors [N, O] from hidden units [N, H] before they are cut at zero."""

@@ -182,7 +182,7 @@ class _Sums(NamedTuple):
 
     def by_text(self, counts: Sequence[int]) -> _Sums:
         """Return the sums of N texts of so many spans each."""
-        first = np.cumsum(counts) - counts
+        first = np.cumsum([0, *counts[:-1]])
         tops = np.maximum.reduceat(self.tops, first)
         factors = np.exp(self.tops - np.repeat(tops, counts))
         bags, states, masses = (
@@ -305,7 +305,8 @@ class StudentNetwork:
         """Return a linear map; with the factors and the bias of the normalisation called `after` in front of it."""
         matrix, bias = np.ascontiguousarray(self._float(f"{name}.weight").T), self._float(f"{name}.bias")
         if after:
-            matrix, bias = self._float(f"{after}.weight")[:, None] * matrix, self._float(f"{after}.bias") @ matrix + bias
+            bias += self._float(f"{after}.bias") @ matrix
+            matrix *= self._float(f"{after}.weight")[:, None]
         return Affine(matrix, bias)
 
     @cached_property
@@ -321,7 +322,8 @@ class StudentNetwork:
     @cached_property
     def _counts(self) -> Floats:
         """[R] the weight of each piece."""
-        return np.exp(self._logs)
+        counts: Floats = np.exp(self._logs)
+        return counts
 
     @cached_property
     def _reach(self) -> int:
@@ -346,7 +348,8 @@ class StudentNetwork:
     @cached_property
     def _gate(self) -> Floats:
         """[E] from states to logits; the bias of the last normalisation moves all logits alike, so it is left out."""
-        return self._float("gate.weight")[0] * self._float("last.weight")
+        gate: Floats = self._float("gate.weight")[0] * self._float("last.weight")
+        return gate
 
     @cached_property
     def _output(self) -> Affine:
@@ -371,7 +374,7 @@ def _normalised(inputs: Floats) -> Floats:
     width = inputs.shape[1]
     mean = np.full(width, 1 / width, np.float32)
     rows: Floats = inputs - (inputs @ mean)[:, None]
-    rows *= (1 / np.sqrt(np.einsum("ij,ij->i", rows, rows) / np.float32(width) + _EPSILON))[:, None]
+    rows *= np.reciprocal(np.sqrt(np.einsum("ij,ij->i", rows, rows) / np.float32(width) + _EPSILON))[:, None]
     return rows
 
 
@@ -397,15 +400,15 @@ class StudentEncoder:
         """The digest of the weights."""
         return {"encoder": KIND, "weights": self.parts.digest}
 
-    def encode(self, texts: Sequence[str]) -> Floats:
-        """Return [N, O] unit vectors of texts; NaN for a text without a piece."""
+    def encode(self, texts: Sequence[str]) -> NDArray[Any]:
+        """Return [N, O] unit vectors of texts in single precision; NaN for a text without a piece."""
         encoded = np.full((len(texts), self.width), np.nan, np.float32)
         ids = {row: pieces for row, text in enumerate(texts) if (pieces := self.pieces(text))}
         if ids:
             encoded[list(ids)] = self.network.vectors(list(ids.values()))
         return encoded
 
-    def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> Floats:
+    def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> NDArray[Any]:
         """Return [N, O] unit vectors of contexts, of each its last three turns that are not blank."""
         return self.encode([" ".join([turn for turn in context if turn.strip()][-TURNS:]) for context in contexts])
 
@@ -451,7 +454,8 @@ def from_parts(parts: Parts) -> StudentEncoder:
         raise DataError(f"is {shape.blocks}, expected at most {_MOST_BLOCKS}", AGAIN, field="sizes.blocks")
     vocabulary = Vocabulary.from_json(text_of(parts.files, VOCABULARY))
     if vocabulary.size > shape.vocabulary:
-        raise DataError(f"{vocabulary.size} pieces for a network of {shape.vocabulary}", AGAIN, field="sizes.vocabulary")
+        problem = f"{vocabulary.size} pieces for a network of {shape.vocabulary}"
+        raise DataError(problem, AGAIN, field="sizes.vocabulary")
     tensors: dict[str, NDArray[Any]] = {}
     for name, expected in shape.shapes().items():
         table, values = name.removesuffix(".weight"), parts.tensors.get(name)
@@ -491,10 +495,11 @@ def pack(tensors: Tensors) -> dict[str, NDArray[Any]]:
 
 def unpack(tensors: Tensors, width: int) -> dict[str, Floats]:
     """Return the weights of a network that were packed, in single precision; `width` is that of its tables."""
+    names = (name for name in tensors if not name.endswith(".scale"))
+    tables = {f"{table}.weight": table for table in BITS}
     return {
-        name: _unpacked(tensors, table, width) if (table := name.removesuffix(".weight")) in BITS else values.astype("f4")
-        for name, values in tensors.items()
-        if not name.endswith(".scale")
+        name: _unpacked(tensors, tables[name], width) if name in tables else tensors[name].astype(np.float32)
+        for name in names
     }
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rejoinder.errors import DataError, MissingAsset
-from rejoinder.models.vocabulary import END_ID, UNK_ID
+from rejoinder.models.selector import SelectorSizes
 from rejoinder.models.student import StudentSizes
-from rejoinder.models.selecting import SelectorSizes
+from rejoinder.models.vocabulary import END_ID, UNK_ID
 from rejoinder.pretraining.kinds import KINDS
 from rejoinder.pretraining.recipe_keys import REMEDY, Place
 from rejoinder.pretraining.statistics import Counts, MoodRecipe, PhraseRecipe

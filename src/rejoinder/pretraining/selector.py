@@ -19,7 +19,7 @@ from torch import Tensor
 
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.models.networks.selector import Choices, Chosen, SelectorModel
-from rejoinder.models.selecting import SelectorSizes
+from rejoinder.models.selector import SelectorSizes
 from rejoinder.pretraining.corpora import is_held_out
 from rejoinder.pretraining.fit import RunOptions, Task
 from rejoinder.pretraining.taught import Taught

@@ -19,9 +19,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rejoinder.models.vocabulary import PAD_ID
-from rejoinder.models.student import StudentSizes
 from rejoinder.models.networks.student import StudentModel
+from rejoinder.models.student import StudentSizes
+from rejoinder.models.vocabulary import PAD_ID
 from rejoinder.pretraining.fit import RunOptions, Task
 from rejoinder.pretraining.taught import Taught
 

@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from rejoinder.judges.features.view import Group
+from rejoinder.judges.features.table import Group
 from rejoinder.judges.notes import (
     CODE,
     CONTEXT_CUT,

@@ -16,8 +16,7 @@ from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import ReplySet, written
 from rejoinder.judges.features.lexical import LexicalView
-from rejoinder.judges.features.view import WIDE, Features, Group, View
-from rejoinder.judges.features.views import Views
+from rejoinder.judges.features.table import WIDE, FeatureBlock, Features, FeatureSet, Group
 from rejoinder.judges.regression.contrasts import AGAINST, FEWEST, FOLDS, Written, fit_contrasts, said_of, shared_out
 from rejoinder.judges.regression.fit import Part, Way, fit_parts
 from rejoinder.judges.regression.head import fit_head
@@ -119,11 +118,11 @@ class State:
     needs = ()
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def features(self, examples: Sequence[Example]) -> Features:
+    def compute(self, examples: Sequence[Example]) -> Features:
         return np.array([[len(one.response), one.response.count("e"), one.response.count(" ")] for one in examples])
 
 
-def fitted(*views: View) -> tuple[Views, dict[Way, Part]]:
+def fitted(*views: FeatureBlock) -> tuple[FeatureSet, dict[Way, Part]]:
     """Heads over some views, fitted to ratings and to replies that people wrote."""
     texts = [one.response for one in rated("one", 3 * FEWEST)]
     sets = [
@@ -131,7 +130,7 @@ def fitted(*views: View) -> tuple[Views, dict[Way, Part]]:
         for place in range(FEWEST)
     ]
     examples = rated("one", 90)
-    read = Views((LexicalView(phrases()), *views))
+    read = FeatureSet((LexicalView(phrases()), *views))
     lines = encode(read, examples, written(sets, ()))
     ratings = np.array([one.quality["overall"] for one in examples])
     return read, fit_parts(lines, ratings, np.arange(90), read, SMALL, np.random.default_rng(0), lambda _: None)
@@ -140,7 +139,7 @@ def fitted(*views: View) -> tuple[Views, dict[Way, Part]]:
 def test_a_folder_keeps_contrasts() -> None:
     views, heads = fitted(State())
     again = heads_in(with_heads(Parts({}, {}), views, heads), views)
-    features = views.features(rated("two", 8))
+    features = views.compute(rated("two", 8))
     for way, part in heads.items():
         assert len(part.head.contrasts) == len(AGAINST)
         own = features[:, part.columns]

@@ -11,10 +11,10 @@ from judges_over_views import rated
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import ReplySet, augment, written
 from rejoinder.judges.features.lexical import LexicalView
-from rejoinder.judges.features.views import Views
+from rejoinder.judges.features.table import FeatureSet
 from rejoinder.judges.regression.lines import FITTING, MISLEADING, NO_LINE, OTHER, RANDOM, Spoilt, encode
 
-VIEWS = Views((LexicalView(phrases()),))
+VIEWS = FeatureSet((LexicalView(phrases()),))
 
 
 def test_a_fit_sees_no_reply_of_a_line_that_was_left_out() -> None:
@@ -28,7 +28,7 @@ def test_a_fit_sees_no_reply_of_a_line_that_was_left_out() -> None:
     kept = encoded.added.of_lines(inside, encoded.replies)
     expected = [one for one in of_inside if one.example.response not in left_out]
     assert kept.rows.tolist() == [one.row for one in expected]
-    np.testing.assert_array_equal(kept.features, VIEWS.features([one.example for one in expected]))
+    np.testing.assert_array_equal(kept.features, VIEWS.compute([one.example for one in expected]))
 
 
 def test_rows_keep_what_they_were_written_for_when_lines_are_left_out() -> None:

@@ -13,23 +13,22 @@ from examples_for_views import EXAMPLES, features, require_rows_of_their_own
 from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.judges.features.assembly import Material, material_of
 from rejoinder.judges.features.mood import COLUMNS, LONGEST, MoodView
-from rejoinder.judges.regression.learner import boxed_material
+from rejoinder.judges.features.resources import Resources, default_resources, load_resources
 from rejoinder.models.mood import KIND, REACTION, TURN, Mood
 
 
 @pytest.fixture(scope="module")
-def material() -> Material:
+def material() -> Resources:
     """That of the judge in the box, with other moods."""
-    material = boxed_material()
+    material = default_resources()
     rng = np.random.default_rng(0)
     lines = {name: rng.normal(size=material.student.width + 1).astype(np.float32) for name in (TURN, REACTION)}
     return replace(material, mood=Mood(Parts({"kind": KIND, "encoder": dict(material.student.options)}, lines)))
 
 
 @pytest.fixture(scope="module")
-def view(material: Material) -> MoodView:
+def view(material: Resources) -> MoodView:
     assert material.mood
     return MoodView(material.mood, material.student)
 
@@ -70,16 +69,16 @@ def test_an_earlier_turn_may_be_long(view: MoodView) -> None:
     assert all(np.isfinite(value) for value in found.values())
 
 
-def test_a_folder_keeps_it_or_has_none(material: Material) -> None:
+def test_a_folder_keeps_it_or_has_none(material: Resources) -> None:
     names = {f"mood.{column.name}" for column in COLUMNS}
-    again = material_of(material.inside(Parts({}, {})))
-    assert again.views.columns == material.views.columns and names <= set(again.views.columns)
-    assert again.views.options == material.views.options
-    without = material_of(replace(material, mood=None).inside(Parts({}, {})))
-    assert without.mood is None and not names & set(without.views.columns)
+    again = load_resources(material.store(Parts({}, {})))
+    assert again.features.columns == material.features.columns and names <= set(again.features.columns)
+    assert again.features.options == material.features.options
+    without = load_resources(replace(material, mood=None).store(Parts({}, {})))
+    assert without.mood is None and not names & set(without.features.columns)
 
 
-def test_another_encoder_is_refused(material: Material) -> None:
+def test_another_encoder_is_refused(material: Resources) -> None:
     assert material.mood
     other = Mood(replace(material.mood.parts, config={"kind": KIND, "encoder": {"encoder": "another"}}))
     with pytest.raises(DataError, match="over another encoder"):

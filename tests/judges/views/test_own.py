@@ -1,4 +1,4 @@
-"""Views that a user adds to a judge: what they read, that a folder finds them again, and what none may be."""
+"""FeatureSet that a user adds to a judge: what they read, that a folder finds them again, and what none may be."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rejoinder.data.folders import Parts
 from rejoinder.data.write import write
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
-from rejoinder.judges.features.assembly import Material
-from rejoinder.judges.features.own import source_called, source_of
+from rejoinder.judges.features.added import load_source, source_from_parts
+from rejoinder.judges.features.resources import Resources
 from rejoinder.judges.regression.judge import ViewsJudge
 from rejoinder.judges.regression.learner import ViewsLearner
 from rejoinder.judges.train import train_judge
@@ -24,13 +24,13 @@ from rejoinder.scoring.catalog import load_scorer, score
 
 
 @pytest.fixture(scope="module")
-def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
+def material(tmp_path_factory: pytest.TempPathFactory) -> Resources:
     return made_material(tmp_path_factory.mktemp("material"))
 
 
-def _with(material: Material, *names: str) -> Material:
+def _with(material: Resources, *names: str) -> Resources:
     """The same, with views that a user adds."""
-    return replace(material, own=tuple(map(source_called, names)))
+    return replace(material, added=tuple(map(load_source, names)))
 
 
 def _told(count: int = 90) -> list[Example]:
@@ -39,28 +39,28 @@ def _told(count: int = 90) -> list[Example]:
     return [replace(one, extra={"told": cast("dict[str, float]", one.quality)["overall"]}) for one in lines]
 
 
-def test_a_metric_is_a_view(material: Material) -> None:
-    views = _with(material, "length", "bleu-2").views
+def test_a_metric_is_a_view(material: Resources) -> None:
+    views = _with(material, "length", "bleu-2").features
     assert views.columns[-2:] == ("own.score", "own_2.score")
     lines = rated("one", 6)
-    found = views.features(lines)[:, -2:]
+    found = views.compute(lines)[:, -2:]
     np.testing.assert_allclose(found[:, 0], score(lines, "length").values)
     np.testing.assert_allclose(found[:, 1], score(lines, "bleu-2").values.astype(np.float32))
     assert np.isnan(found[0, 1]), "the first line has no reference"
     assert len(views.columns) - 1 not in views.plain, "a head that reads no reference does not read bleu"
 
 
-def test_numbers_in_the_lines_are_a_view_that_a_judge_learns_from(material: Material, tmp_path: Path) -> None:
+def test_numbers_in_the_lines_are_a_view_that_a_judge_learns_from(material: Resources, tmp_path: Path) -> None:
     lines = _told()
     judge = train_judge(lines, ViewsLearner(_with(material, "column:told"), growth=QUICK)).judge
     high, low = (replace(lines[0], extra={"told": told}) for told in (5.0, 1.0))
     found = score([high, low], judge).values
     assert found[0] > found[1] + 0.9, "the texts are the same, the numbers are not"
     judge.save(tmp_path / "judge")
-    assert score([high, low], tmp_path / "judge").values.tolist() == found.tolist()
+    np.testing.assert_allclose(score([high, low], tmp_path / "judge").values, found, atol=1e-5)
 
 
-def test_a_judge_without_its_number_still_scores(material: Material) -> None:
+def test_a_judge_without_its_number_still_scores(material: Resources) -> None:
     judge = train_judge(_told(), ViewsLearner(_with(material, "column:told"), growth=QUICK)).judge
     assert np.isfinite(score(rated("three", 5), judge).values).all()
 
@@ -68,16 +68,16 @@ def test_a_judge_without_its_number_still_scores(material: Material) -> None:
 @pytest.mark.parametrize("name", ["command:rm x", "openai:http://localhost:1#m", "python:os:getcwd"])
 def test_no_program_and_no_endpoint_is_a_view(name: str) -> None:
     with pytest.raises(UsageError, match="column:scores"):
-        source_called(name)
+        load_source(name)
     with pytest.raises(DataError, match="expected a metric, or column:KEY"):
-        source_of(Parts({"kind": "score", "name": name, "options": {}}, {}))
+        source_from_parts(Parts({"kind": "score", "name": name, "options": {}}, {}))
 
 
 def test_a_metric_that_gives_other_scores_by_now_is_refused() -> None:
-    parts = source_called("bleu-2").parts
+    parts = load_source("bleu-2").parts
     older = Parts({**parts.config, "options": {**parts.config["options"], "version": "0"}}, {})
     with pytest.raises(DataError, match="other scores by now"):
-        source_of(older)
+        source_from_parts(older)
 
 
 @pytest.mark.slow

@@ -95,7 +95,7 @@ def test_the_columns_are_those_of_the_prototype(shared: Path) -> None:
     examples = list(read(shared / "data" / "judgements" / "zhao_dailydialog.jsonl.gz"))[::18][:50]
     mine: dict[str, np.ndarray] = {}
     for view in (LexicalView(phrases), LanguageView(phrases)):
-        mine |= dict(zip(view.columns, view.features(examples).T, strict=True))
+        mine |= dict(zip(view.columns, view.compute(examples).T, strict=True))
     for name, column in zip(golden["columns"], np.array(golden["rows"]).T, strict=True):
         if name in NAMES:
             expected = TURNED.get(name, np.asarray)(column)

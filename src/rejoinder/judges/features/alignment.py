@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
-from rejoinder.judges.features.view import Features, Group
+from rejoinder.judges.features.table import Features, Group
 from rejoinder.judges.learner import Side
 
 Floats = NDArray[np.float32]
@@ -87,7 +87,7 @@ class AlignmentView:
         """What decides the vectors, and the version of the columns."""
         return {**self.encoder.options, "version": 1}
 
-    def features(self, examples: Sequence[Example]) -> Features:
+    def compute(self, examples: Sequence[Example]) -> Features:
         """[N, F] the features, from -1 to 1; NaN where the reply or the context has no piece."""
         rows = np.full((len(examples), len(_COLUMNS)), np.nan, dtype=np.float32)
         for row, example in zip(rows, examples, strict=True):

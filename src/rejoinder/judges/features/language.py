@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from rejoinder.example import Example
 from rejoinder.judges.features.reading import Words, words_of
-from rejoinder.judges.features.view import Column, Features, Group, groups_of, names_of, table
+from rejoinder.judges.features.table import Features, Group
+from rejoinder.judges.features.view import Column, groups_of, names_of, table
 from rejoinder.judges.learner import Side
 from rejoinder.models.phrases import Phrases
 
@@ -83,7 +84,7 @@ class LanguageView:
         """The digest of the model, and the version of the columns."""
         return {"phrases": self.phrases.parts.digest, "version": 2}
 
-    def features(self, examples: Sequence[Example]) -> Features:
+    def compute(self, examples: Sequence[Example]) -> Features:
         """[N, F] the features, finite for every text."""
         if not examples:
             return table(COLUMNS, ())

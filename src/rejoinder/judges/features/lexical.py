@@ -9,7 +9,8 @@ from typing import Any
 from rejoinder.example import Example
 from rejoinder.judges.features import answering, overlap, repetition, specificity, wording
 from rejoinder.judges.features.reading import Reading
-from rejoinder.judges.features.view import Column, Features, Group, groups_of, names_of, table
+from rejoinder.judges.features.table import Features, Group
+from rejoinder.judges.features.view import Column, groups_of, names_of, table
 from rejoinder.judges.learner import Side
 from rejoinder.models.phrases import Phrases
 
@@ -23,8 +24,6 @@ COLUMNS: tuple[Column[Reading], ...] = (
 
 
 NAME = "lexical"
-SENSELESS = f"{NAME}.{specificity.SENSELESS}"
-"""The feature that is 1 of a reply that nobody can read for English, however it is put, and 0 of others."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +45,6 @@ class LexicalView:
         """The digest of what words are worth, and the version of the columns."""
         return {"phrases": self.phrases.parts.digest, "version": 2}
 
-    def features(self, examples: Sequence[Example]) -> Features:
+    def compute(self, examples: Sequence[Example]) -> Features:
         """[N, F] the features, finite for every text; of an empty context all overlap is 0."""
         return table(COLUMNS, (Reading.of(example, self.phrases) for example in examples))

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from rejoinder.example import Example
-from rejoinder.judges.features.view import WIDE, Column, Features, Group, groups_of, names_of, table
+from rejoinder.judges.features.table import WIDE, Features, Group
+from rejoinder.judges.features.view import Column, groups_of, names_of, table
 from rejoinder.judges.learner import Side
 from rejoinder.llm.causal import CausalModel, Reading, as_written
 from rejoinder.text.normalize import visible
@@ -58,7 +59,7 @@ class LikelihoodView:
         """The model's digest, and the version of the columns."""
         return {f"{self.name}_{key}": value for key, value in {**self.model.options, "version": 2}.items()}
 
-    def features(self, examples: Sequence[Example]) -> Features:
+    def compute(self, examples: Sequence[Example]) -> Features:
         """[N, F]; NaN where nothing is to be seen of a reply."""
         found = np.full((len(examples), len(self.columns)), np.nan, np.float32)
         written = [as_written(example) for example in examples]

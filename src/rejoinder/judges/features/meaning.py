@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
-from rejoinder.judges.features.view import Features, Group
+from rejoinder.judges.features.table import Features, Group
 from rejoinder.judges.learner import Side
 from rejoinder.models.encoders import PortableEncoder
 from rejoinder.scorer import FloatArray
@@ -50,7 +50,7 @@ class MeaningView:
         """The encoder's."""
         return {f"{self.name}_{key}": value for key, value in self.encoder.options.items()}
 
-    def features(self, examples: Sequence[Example]) -> Features:
+    def compute(self, examples: Sequence[Example]) -> Features:
         """[N, F]; NaN where a text has no vector."""
         vectors = self._vectors(examples)
         found = np.full((len(examples), len(_COLUMNS)), np.nan, np.float32)
@@ -95,7 +95,7 @@ class ReferenceMeaningView:
         """The encoder's."""
         return {f"{self.name}_{key}": value for key, value in self.encoder.options.items()}
 
-    def features(self, examples: Sequence[Example]) -> Features:
+    def compute(self, examples: Sequence[Example]) -> Features:
         """[N, 2]; NaN without a reference, or where a text has no vector."""
         there = [one for one in examples if one.references]
         vectors = unit_vectors(self.encoder, (text for one in there for text in (one.response, *one.references)))

@@ -13,7 +13,8 @@ import numpy as np
 
 from rejoinder.example import Example
 from rejoinder.judges.features.meaning import joined
-from rejoinder.judges.features.view import Column, Features, Group, groups_of, names_of, table
+from rejoinder.judges.features.table import Features, Group
+from rejoinder.judges.features.view import Column, groups_of, names_of, table
 from rejoinder.judges.learner import Side
 from rejoinder.models.mood import Mood
 from rejoinder.scorer import Encoder, FloatArray
@@ -79,7 +80,7 @@ class MoodView:
         """What decides the features, and the version of the columns."""
         return {f"{self.name}_{key}": value for key, value in {**self.mood.options, "version": 1}.items()}
 
-    def features(self, examples: Sequence[Example]) -> Features:
+    def compute(self, examples: Sequence[Example]) -> Features:
         """[N, F]; NaN where the reply or all of the context is blank, where a text has no vector, and of long ones."""
         turns = [[turn for turn in example.context if turn.strip()] for example in examples]
         rows = [row for row, own in enumerate(turns) if own and _short(own[-1]) and _short(examples[row].response)]

@@ -18,7 +18,7 @@ import numpy as np
 
 from rejoinder.example import Example
 from rejoinder.judges.features.reading import Remembered, Turn, Words, common_subsequence, words_of
-from rejoinder.judges.features.view import Features, Group
+from rejoinder.judges.features.table import Features, Group
 from rejoinder.judges.learner import Side
 from rejoinder.models.phrases import Phrases
 
@@ -135,7 +135,7 @@ class ReferenceView:
         """The digest of what words are worth, and the version of the columns."""
         return {"phrases": self.phrases.parts.digest, "version": 1}
 
-    def features(self, examples: Sequence[Example]) -> Features:
+    def compute(self, examples: Sequence[Example]) -> Features:
         """[N, F] the features; NaN without a reference, but for the number of them."""
         rows = np.array([self._row(example) for example in examples], dtype=np.float32)
         return rows.reshape(len(examples), len(_COLUMNS))

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rejoinder.example import Example
-from rejoinder.judges.features.view import Column, Features, Group, groups_of, names_of, table
+from rejoinder.judges.features.table import Features, Group
+from rejoinder.judges.features.view import Column, groups_of, names_of, table
 from rejoinder.judges.learner import Side
-from rejoinder.models.selecting import Floats
-from rejoinder.models.selector_encoder import Selector
+from rejoinder.models.selector import Selector
+from rejoinder.models.student import Floats
 from rejoinder.scorer import Encoder, FloatArray
 
 
@@ -45,10 +46,11 @@ class Asked(NamedTuple):
     @classmethod
     def of(cls, selector: Selector, turns: Sequence[FloatArray]) -> Asked:
         """A context, of the encoder's vectors [D] of its last turn, of the one before and so on."""
-        last, whole = selector.contexts(turns)
+        last, whole = (rows[0] for rows in selector.contexts(np.array(turns)[None]))
         common = np.clip(selector.common @ whole, -1.0, 1.0)
-        before = selector.reply(turns[1]) if len(turns) > 1 else np.full_like(whole, np.nan)
-        return cls(whole, last, (selector.reply(turns[0]), before), common, float(common.mean()))
+        said = selector.replies(np.array(turns[:2]))
+        before = said[1] if len(turns) > 1 else np.full_like(whole, np.nan)
+        return cls(whole, last, (said[0], before), common, float(common.mean()))
 
 
 class Choice(NamedTuple):
@@ -114,7 +116,7 @@ class SelectionView:
         """What decides the features, and the version of the columns."""
         return {f"{self.name}_{key}": value for key, value in {**self.selector.options, "version": 1}.items()}
 
-    def features(self, examples: Sequence[Example]) -> Features:
+    def compute(self, examples: Sequence[Example]) -> Features:
         """[N, F]; NaN where the reply or the last turn has no vector, and of the turn before where there is none."""
         turns = [self._turns(example) for example in examples]
         vectors = self._vectors([*(example.response for example in examples), *(text for own in turns for text in own)])
@@ -125,7 +127,7 @@ class SelectionView:
             for own in {turns[row] for row in rows}
         }
         found = np.full((len(examples), len(COLUMNS)), np.nan, dtype=np.float32)
-        replies = (self.selector.reply(vectors[examples[row].response]) for row in rows)
+        replies = self.selector.replies(np.array([vectors[examples[row].response] for row in rows])) if rows else ()
         found[rows] = table(
             COLUMNS, (Choice.of(asked[turns[row]], reply) for row, reply in zip(rows, replies, strict=True))
         )

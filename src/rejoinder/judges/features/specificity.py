@@ -7,7 +7,8 @@ from collections.abc import Callable
 from math import fsum, log1p
 
 from rejoinder.judges.features.reading import Reading
-from rejoinder.judges.features.view import Column, Group
+from rejoinder.judges.features.table import Group
+from rejoinder.judges.features.view import Column
 from rejoinder.text.detect import is_code
 
 SENSELESS = "senseless"

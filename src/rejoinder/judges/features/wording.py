@@ -7,7 +7,8 @@ from collections.abc import Callable
 from math import log
 
 from rejoinder.judges.features.reading import Reading, share
-from rejoinder.judges.features.view import Column, Group
+from rejoinder.judges.features.table import Group
+from rejoinder.judges.features.view import Column
 
 _FEW, _MANY = 4, 25  # words: fewer are few, more are many
 _MOST_TURNS = 6  # so many turns of context are many

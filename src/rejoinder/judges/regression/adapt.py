@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import log1p
+from math import inf, log1p
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rejoinder.data.folders import AGAIN, Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.judges.features.view import Column, Features, table
+from rejoinder.judges.features.table import Feature, Features, feature_rows
 from rejoinder.judges.regression.head import Head
 from rejoinder.judges.regression.likeness import Likeness
 from rejoinder.judges.regression.linear import FARTHEST, Linear
@@ -42,8 +42,8 @@ class _Text:
         self.asked = set(_WORD.findall(visible_text(example.context[-1]).lower())) if example.context else set[str]()
 
 
-def _raw(name: str, of: Callable[[_Text], float]) -> Column[_Text]:
-    return Column(name, "form", of)
+def _raw(name: str, of: Callable[[_Text], float]) -> Feature[_Text]:
+    return Feature(name, "form", of, 0.0, inf)
 
 
 def _found(pattern: re.Pattern[str]) -> Callable[[_Text], float]:
@@ -51,7 +51,7 @@ def _found(pattern: re.Pattern[str]) -> Callable[[_Text], float]:
     return lambda text: log1p(len(pattern.findall(text.reply)))
 
 
-RAW: tuple[Column[_Text], ...] = (
+RAW: tuple[Feature[_Text], ...] = (
     _raw("characters", lambda text: log1p(len(text.reply))),
     _raw("words", lambda text: log1p(len(text.words))),
     _raw("distinct", lambda text: log1p(len(set(text.words)))),
@@ -70,7 +70,7 @@ RAW: tuple[Column[_Text], ...] = (
 
 def raw_features(examples: Sequence[Example]) -> Features:
     """[N, R] features of the text as a reader sees it, finite for every text."""
-    return table(RAW, map(_Text, examples))
+    return feature_rows(RAW, map(_Text, examples))
 
 
 def table_of(base: FloatArray, features: NDArray[np.floating], raw: NDArray[np.floating]) -> FloatArray:

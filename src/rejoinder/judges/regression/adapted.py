@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rejoinder.data.scales import Scale, required
 from rejoinder.example import Example, Pair
-from rejoinder.judges.features.view import Features
+from rejoinder.judges.features.table import Features
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.notes import shares, text_notes, usual_share
 from rejoinder.judges.regression.adapt import Adaptation, raw_features, table_of

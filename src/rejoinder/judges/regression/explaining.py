@@ -12,7 +12,7 @@ from typing import get_args
 import numpy as np
 
 from rejoinder.example import Example
-from rejoinder.judges.features.view import Features, Group
+from rejoinder.judges.features.table import Features, Group
 from rejoinder.judges.regression.adapt import RAW
 from rejoinder.judges.regression.calibration import bent
 from rejoinder.judges.regression.fit import Part

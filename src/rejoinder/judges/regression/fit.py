@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
-from rejoinder.judges.features.view import Features
-from rejoinder.judges.features.views import VECTOR, Views
+from rejoinder.judges.features.table import VECTOR, Features, FeatureSet
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.regression.adapt import Adaptation
 from rejoinder.judges.regression.calibration import Calibration, calibrate
@@ -116,7 +115,7 @@ def fit_parts(
     lines: ViewLines,
     ratings: FloatArray,
     rows: Rows,
-    views: Views,
+    views: FeatureSet,
     growth: Growth,
     rng: np.random.Generator,
     advance: Advance,
@@ -146,7 +145,7 @@ def fit_parts(
 STEPS = len(WAYS) * (SEEDS + FOLDS)
 
 
-def columns_of(views: Views, way: Way) -> NDArray[np.intp]:
+def columns_of(views: FeatureSet, way: Way) -> NDArray[np.intp]:
     """The features that a head of one way reads, in the order in which it reads them."""
     columns = views.plain if way == "context" else np.arange(len(views.columns))
     return np.asarray(columns[np.argsort(views.readers[columns], kind="stable")])
@@ -156,7 +155,7 @@ def _material(
     lines: ViewLines,
     ratings: FloatArray,
     own: Rows,
-    views: Views,
+    views: FeatureSet,
     columns: NDArray[np.intp],
     rng: np.random.Generator,
 ) -> Material:

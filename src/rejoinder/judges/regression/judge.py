@@ -15,9 +15,8 @@ from rejoinder.data.scales import Scale, in_words
 from rejoinder.example import Example
 from rejoinder.judges.answers import FITTED_LINES, UNREAD, explained_on, from_config, in_config, on_scale, training_in
 from rejoinder.judges.domain import FormRule
-from rejoinder.judges.features.assembly import Material, material_of
-from rejoinder.judges.features.view import Features
-from rejoinder.judges.features.views import Views
+from rejoinder.judges.features.resources import Resources, load_resources
+from rejoinder.judges.features.table import Features, FeatureSet
 from rejoinder.judges.learner import PREDICTED
 from rejoinder.judges.notes import CONTEXT_CUT, CUT, FORM_NOTES, UNLIKE, text_notes, usual_notes, with_domain
 from rejoinder.judges.regression.explaining import explanations_of
@@ -49,7 +48,7 @@ class ViewsJudge:
             far a line is from those that they were fitted on.
     """
 
-    material: Material
+    material: Resources
     heads: Mapping[Way, Part]
     training: Mapping[str, Any]
     scale: Scale = PREDICTED
@@ -59,9 +58,9 @@ class ViewsJudge:
     form: FormRule | None = None
 
     @property
-    def views(self) -> Views:
+    def views(self) -> FeatureSet:
         """What it reads."""
-        return self.material.views
+        return self.material.features
 
     @cached_property
     def card(self) -> Card:
@@ -133,7 +132,7 @@ class ViewsJudge:
 
     def features(self, examples: Sequence[Example], way: Way) -> Features:
         """[N, F] what the head of one way reads."""
-        return self.views.features(examples)[:, self.heads[way].columns]
+        return self.views.compute(examples)[:, self.heads[way].columns]
 
     def _shared(self, examples: Sequence[Example], reasons: Mapping[int, str]) -> dict[Way, list[int]]:
         """The rows that each head scores."""
@@ -151,7 +150,7 @@ class ViewsJudge:
         if ADAPTED in self.training:  # its domain is the user's lines, and a distance tells how long those are
             usual |= FORM_NOTES
         told = text_notes(list(map(bounded, examples)), ("context",))
-        cut = self.material.cuts([one.example.response for one in shown])
+        cut = self.material.truncated([one.example.response for one in shown])
         found = {}
         for row in range(len(examples)):
             notes = [note for note in told.get(row, ()) if note not in usual]
@@ -165,7 +164,7 @@ class ViewsJudge:
     def parts(self) -> Parts:
         """Everything that decides a score."""
         own = Parts({"kind": FAMILY, "training": dict(self.training), **in_config(self.scale)}, {})
-        return self.material.inside(with_heads(own, self.views, self.heads))
+        return self.material.store(with_heads(own, self.views, self.heads))
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """See `PortableJudge.save`."""
@@ -189,6 +188,6 @@ def from_parts(parts: Parts) -> ViewsJudge:
         DataError: a part is missing, or is not what it must be.
         MissingExtra: a library that an encoder of the user's needs is not installed.
     """
-    material = material_of(parts)
-    heads, training = heads_in(parts, material.views), training_in(parts.config)
+    material = load_resources(parts)
+    heads, training = heads_in(parts, material.features), training_in(parts.config)
     return ViewsJudge(material, heads, training, from_config(parts.config))

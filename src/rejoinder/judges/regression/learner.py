@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.assets import JUDGE as BOXED
-from rejoinder.data.folders import read_folder
 from rejoinder.data.scales import Scale
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import augment
-from rejoinder.judges.features.assembly import Material, material_of
-from rejoinder.judges.features.own import source_called
-from rejoinder.judges.features.views import Views
+from rejoinder.judges.features.added import load_source
+from rejoinder.judges.features.resources import Resources, default_resources
+from rejoinder.judges.features.table import FeatureSet
 from rejoinder.judges.learner import Choices, Rows, Side
 from rejoinder.judges.lines import UNREAD
 from rejoinder.judges.regression.fit import STEPS, Part, Way, fit_parts, parts_used
@@ -40,7 +38,7 @@ class FittedViews:
         parts: the heads, by way.
     """
 
-    material: Material
+    material: Resources
     parts: Mapping[Way, Part]
 
     @property
@@ -90,16 +88,16 @@ class ViewsLearner:
         stops: see `judges.train`: nothing is stopped by validation lines, these are fitted on too.
     """
 
-    material: Material
+    material: Resources
     spoiler: Spoiler | None = None
     growth: Growth = FULL
     name: str = NAME
     stops: bool = False
 
     @property
-    def views(self) -> Views:
+    def views(self) -> FeatureSet:
         """What they read."""
-        return self.material.views
+        return self.material.features
 
     @property
     def needs(self) -> tuple[Side, ...]:
@@ -150,13 +148,8 @@ def learner(name: str, choices: Choices) -> ViewsLearner:
 
     Raises:
         UsageError: something was chosen that has no effect, or is no view.
-        DataError, MissingAsset, MissingExtra: a view cannot be loaded (see `own.source_called`).
+        DataError, MissingAsset, MissingExtra: a view cannot be loaded (see `added.load_source`).
     """
     choices.only(name, "views")
-    own = tuple(source_called(view) for view in choices.views)
-    return ViewsLearner(replace(boxed_material(), own=own), augment)
-
-
-def boxed_material() -> Material:
-    """What the views of the judge in the box are made of; it has seen dialogues and no rating."""
-    return material_of(read_folder(BOXED))
+    added = tuple(map(load_source, choices.views))
+    return ViewsLearner(replace(default_resources(), added=added), augment)

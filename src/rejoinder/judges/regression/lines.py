@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from rejoinder.data.clusters import sorted_clusters
 from rejoinder.example import Example
-from rejoinder.judges.features.view import Features
-from rejoinder.judges.features.views import Views
+from rejoinder.judges.features.table import Features, FeatureSet
 from rejoinder.judges.learner import Rows
 from rejoinder.scorer import FloatArray
 from rejoinder.text.normalize import visible
@@ -121,19 +120,19 @@ class ViewLines:
     added: Added
 
 
-def encode(views: Views, examples: Sequence[Example], spoilt: Sequence[Spoilt]) -> ViewLines:
+def encode(views: FeatureSet, examples: Sequence[Example], spoilt: Sequence[Spoilt]) -> ViewLines:
     """The features of examples and of what was made of them."""
     replies = _numbers(list(map(_reply, (*examples, *(one.example for one in spoilt)))))
     known, made = replies[: len(examples)], replies[len(examples) :]
     return ViewLines(
-        features=views.features(examples),
+        features=views.compute(examples),
         sets=_numbers([example.dataset or "" for example in examples]),
         groups=_contexts(examples),
         context=np.array([any(map(visible, example.context)) for example in examples], np.bool_),
         reference=np.array([any(map(visible, example.references)) for example in examples], np.bool_),
         replies=known,
         added=Added(
-            views.features([one.example for one in spoilt]),
+            views.compute([one.example for one in spoilt]),
             np.array([one.row for one in spoilt], np.intp),
             np.array([one.at_most for one in spoilt]),
             np.array([one.less for one in spoilt]),

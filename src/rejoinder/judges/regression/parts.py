@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rejoinder.data.folders import AGAIN, Parts, value_in
 from rejoinder.errors import DataError
-from rejoinder.judges.features.views import RULE, VECTOR, Views
+from rejoinder.judges.features.table import RULE, VECTOR, FeatureSet
 from rejoinder.judges.regression.adapt import from_parts as adaptation_of
 from rejoinder.judges.regression.calibration import Calibration
 from rejoinder.judges.regression.fit import WAYS, Part, Way
@@ -29,7 +29,7 @@ _KERNEL = ("centre", "spread", "origin")
 _ADAPTATION, _PROBE, _CONTRAST = "adaptation", "probe", "contrast"
 
 
-def with_heads(parts: Parts, views: Views, heads: Mapping[Way, Part]) -> Parts:
+def with_heads(parts: Parts, views: FeatureSet, heads: Mapping[Way, Part]) -> Parts:
     """A judge's parts, and its heads."""
     parts = replace(parts, config={**parts.config, "columns": list(views.columns)})
     for way, part in heads.items():
@@ -37,15 +37,15 @@ def with_heads(parts: Parts, views: Views, heads: Mapping[Way, Part]) -> Parts:
     return parts
 
 
-def heads_in(parts: Parts, views: Views) -> dict[Way, Part]:
+def heads_in(parts: Parts, views: FeatureSet) -> dict[Way, Part]:
     """The heads that a folder holds for these views.
 
     Raises:
         DataError: the folder was made with other features, or a number in it is none that a head can have.
     """
-    if parts.config.get("columns") != list(views.columns):
-        raise DataError("it was made with other features than this version has", "Train it again")
-    found: dict[Way, Part] = {way: _read(parts.inner(way), len(views.columns)) for way in WAYS if way in parts.config}
+    places = views.places(value_in(parts.config, "columns", list[str]))
+    found = {way: _read(parts.inner(way), len(places)) for way in WAYS if way in parts.config}
+    found = {way: part._replace(columns=places[part.columns]) for way, part in found.items()}
     if not found:
         raise DataError("no head in it", AGAIN)
     for part in found.values():

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rejoinder.models.student import LEFT, RIGHT
-from rejoinder.models.student import HIGHEST, StudentSizes
+from rejoinder.models.student import HIGHEST, LEFT, RIGHT, StudentSizes
 
 
 class Block(nn.Module):

@@ -19,7 +19,7 @@ from rejoinder.external import EXTERNAL
 from rejoinder.judges import BUNDLED
 from rejoinder.judges.features.likelihood import LikelihoodView
 from rejoinder.judges.features.meaning import MeaningView, ReferenceMeaningView
-from rejoinder.judges.features.view import Features, Group, View
+from rejoinder.judges.features.table import FeatureBlock, Features, Group
 from rejoinder.judges.learner import Side
 from rejoinder.llm import causal
 from rejoinder.llm.causal import CausalModel
@@ -56,7 +56,7 @@ class NamedScorer:
 
     @property
     def parts(self) -> Parts:
-        """What `source_of` needs to find it again."""
+        """What `source_from_parts` needs to find it again."""
         return Parts(
             {"kind": SCORE, "name": self.name, "options": {key: str(one) for key, one in self.options.items()}}, {}
         )
@@ -95,12 +95,12 @@ class ScoreView:
         """The scorer's."""
         return {f"{self.name}_{key}": value for key, value in self.source.options.items()}
 
-    def features(self, examples: Sequence[Example]) -> Features:
+    def compute(self, examples: Sequence[Example]) -> Features:
         """[N, 1]; NaN where it gives no score."""
         return run(self.source.scorer, examples).values.astype(np.float32)[:, None]
 
 
-def views_of(source: Source, name: str) -> list[View]:
+def blocks_of(source: Source, name: str) -> list[FeatureBlock]:
     """The views that are made of a source, under a name."""
     if isinstance(source, CausalModel):
         return [LikelihoodView(source, name)]
@@ -110,7 +110,7 @@ def views_of(source: Source, name: str) -> list[View]:
     return [MeaningView(known, name), ReferenceMeaningView(known, f"{name}_reference")]
 
 
-def source_called(name: str) -> Source:
+def load_source(name: str) -> Source:
     """What `--view NAME` stands for.
 
     Args:
@@ -133,7 +133,7 @@ def source_called(name: str) -> Source:
     return load_encoder(name)
 
 
-def source_of(parts: Parts) -> Source:
+def source_from_parts(parts: Parts) -> Source:
     """What a judge's folder names.
 
     Raises:

@@ -1,0 +1,120 @@
+"""What features are computed from, which blocks of features there are, and how a judge's folder holds both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, count, takewhile
+
+from rejoinder.assets import JUDGE
+from rejoinder.data.folders import AGAIN, Parts, read_folder
+from rejoinder.errors import DataError
+from rejoinder.judges.features.added import Source, blocks_of, source_from_parts
+from rejoinder.judges.features.alignment import AlignmentView
+from rejoinder.judges.features.language import LanguageView
+from rejoinder.judges.features.lexical import LexicalView
+from rejoinder.judges.features.meaning import MeaningView, ReferenceMeaningView
+from rejoinder.judges.features.mood import MoodView
+from rejoinder.judges.features.reference import ReferenceView
+from rejoinder.judges.features.selection import SelectionView
+from rejoinder.judges.features.table import FeatureBlock, FeatureSet
+from rejoinder.llm.causal import CausalModel
+from rejoinder.models.encoders import INSIDE, Limited
+from rejoinder.models.encoders import from_parts as encoder_of
+from rejoinder.models.mood import Mood
+from rejoinder.models.mood import from_parts as mood_of
+from rejoinder.models.phrases import Phrases
+from rejoinder.models.phrases import from_parts as phrases_of
+from rejoinder.models.remembered import Remembered
+from rejoinder.models.selector import Selector
+from rejoinder.models.selector import from_parts as selector_of
+from rejoinder.models.student import StudentEncoder
+
+PHRASES, SELECTOR, MOOD, ADDED = "phrases", "selector", "mood", "own"
+"""The names under which a judge's folder holds its resources; those that a user added are `own`, `own_2` and so on."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What features are computed from.
+
+    Attributes:
+        phrases: counts of words and phrases of a corpus.
+        student: the small sentence encoder.
+        selector: which reply answers which context, over the vectors of the student.
+        mood: the mood of turns and reactions, over these vectors; older judges have none.
+        added: what a user added.
+    """
+
+    phrases: Phrases
+    student: StudentEncoder
+    selector: Selector
+    mood: Mood | None = None
+    added: tuple[Source, ...] = ()
+
+    @cached_property
+    def features(self) -> FeatureSet:
+        """All features."""
+        student = Remembered(self.student)  # several blocks encode the same turns
+        blocks: list[FeatureBlock] = [
+            LexicalView(self.phrases),
+            LanguageView(self.phrases),
+            AlignmentView(self.student),
+            MeaningView(student),
+            SelectionView(self.selector, student),
+            ReferenceView(self.phrases),
+            ReferenceMeaningView(student),
+        ]
+        if self.mood is not None:
+            blocks.append(MoodView(self.mood, student))
+        for name, source in zip(_added_names(), self.added, strict=False):
+            blocks += blocks_of(source, name)
+        return FeatureSet(tuple(blocks), self.student.pieces)
+
+    def store(self, parts: Parts) -> Parts:
+        """Return the parts of a judge with all of this in them."""
+        held: dict[str, Phrases | Selector | Mood | Source] = {}
+        held |= {PHRASES: self.phrases, INSIDE: self.student, SELECTOR: self.selector}
+        if self.mood is not None:
+            held[MOOD] = self.mood
+        held |= dict(zip(_added_names(), self.added, strict=False))
+        for name, resource in held.items():
+            parts = parts.holding(name, resource.parts)
+        return parts
+
+    def truncated(self, replies: Sequence[str]) -> frozenset[int]:
+        """Return the places of the replies that something a user added does not read to their end."""
+        readers = [source for source in self.added if isinstance(source, (CausalModel, Limited))]
+        return frozenset(place for reader in readers for place in reader.cuts(replies))
+
+    @property
+    def reads_line(self) -> bool:
+        """Whether a feature depends on more of an example than its texts."""
+        return any(getattr(source, "reads_line", False) for source in self.added)
+
+
+def _added_names() -> Iterator[str]:
+    """Yield the names of what a user added, in order."""
+    return chain([ADDED], (f"{ADDED}_{place}" for place in count(2)))
+
+
+def load_resources(parts: Parts) -> Resources:
+    """Return what `Resources.store` put into the parts of a judge.
+
+    Raises:
+        DataError: it is not there, or is something else.
+        MissingAsset, MissingExtra: something that a user added is not installed here.
+    """
+    student = encoder_of(parts.inner(INSIDE))
+    if not isinstance(student, StudentEncoder):
+        raise DataError("its encoder is no student", AGAIN, field=INSIDE)
+    names = takewhile(lambda name: name in parts.config, _added_names())
+    added = tuple(source_from_parts(parts.inner(name)) for name in names)
+    mood = mood_of(parts.inner(MOOD)) if MOOD in parts.config else None
+    return Resources(phrases_of(parts.inner(PHRASES)), student, selector_of(parts.inner(SELECTOR)), mood, added)
+
+
+def default_resources() -> Resources:
+    """Return the resources of the bundled judge, which depend on no rating."""
+    return replace(load_resources(read_folder(JUDGE)), added=())
