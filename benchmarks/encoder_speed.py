@@ -34,7 +34,8 @@ from threadpoolctl import threadpool_limits
 import rejoinder
 from rejoinder.data.folders import Parts
 from rejoinder.errors import RejoinderError
-from rejoinder.models.encoders import PortableEncoder, load_encoder
+from rejoinder.models import load_encoder
+from rejoinder.models.encoders import PortableEncoder
 from rejoinder.models.student import from_parts
 from rejoinder.models.vocabulary import train_bpe
 from rejoinder.pretraining.recipe import StudentRecipe, read_recipe

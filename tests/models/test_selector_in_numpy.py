@@ -10,7 +10,8 @@ import pytest
 
 from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError
-from rejoinder.models.encoders import PortableEncoder, load_encoder
+from rejoinder.models import load_encoder
+from rejoinder.models.encoders import PortableEncoder
 from rejoinder.models.selector import Selector, SelectorSizes, from_parts
 
 torch = pytest.importorskip("torch", reason="needs the extra train")

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
-from rejoinder.models.encoders import load_encoder
+from rejoinder.models import load_encoder
 from rejoinder.models.student import StudentEncoder, StudentNetwork, StudentSizes, from_parts, pack, unpack
 from rejoinder.text.normalize import detokenize
 

@@ -16,7 +16,7 @@ from conftest import PROJECT, Run, refused
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError, UsageError
-from rejoinder.models.encoders import load_encoder
+from rejoinder.models import load_encoder
 from rejoinder.models.student import StudentSizes
 from rejoinder.scorer import FloatArray
 
