@@ -338,5 +338,5 @@ def test_a_student_without_a_teacher_is_refused(run: Run, corpus: Path, folder: 
     refused(run("pretrain", TINY, corpus, "-o", out), 2, message)
     with pytest.raises(UsageError, match="holds a teacher's vectors. Give it alone, and no teacher"):
         pretrain_student(recipe(), [folder.parent / "model.run" / "teacher"], out, TEACHER)
-    other = run("pretrain", PROJECT / "recipes" / "dan-tiny.toml", corpus, "--teacher", folder, "-o", out)
-    refused(other, 2, "--teacher is for a student, a selector or moods, a dan has none. Leave it out")
+    other = run("pretrain", PROJECT / "recipes" / "vhred-tiny.toml", corpus, "--teacher", folder, "-o", out)
+    refused(other, 2, "--teacher is for a student, a selector or moods, a vhred has none. Leave it out")
