@@ -12,7 +12,8 @@ from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError
 from rejoinder.models import load_encoder
 from rejoinder.models.encoders import PortableEncoder
-from rejoinder.models.selector import Selector, SelectorSizes, from_parts
+from rejoinder.models.selector import Selector, from_parts, tensor_shapes
+from rejoinder.models.sizes import SelectorSizes
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 
@@ -38,7 +39,7 @@ def test_numpy_gives_what_torch_gives_in_any_batch() -> None:
     for weight in model.parameters():
         torch.nn.init.normal_(weight, std=0.5)
     tensors = tensors_of(model)
-    assert {name: values.shape for name, values in tensors.items() if name != "log_scale"} == SIZES.shapes()
+    assert {name: values.shape for name, values in tensors.items() if name != "log_scale"} == tensor_shapes(SIZES)
     vectors = np.random.default_rng(0).normal(size=(8, 3, 6))
     vectors /= np.linalg.norm(vectors, axis=-1, keepdims=True)
     vectors[:4, 2], vectors[:2, 1] = 0, 0

@@ -15,7 +15,8 @@ from threadpoolctl import threadpool_limits
 from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.models import load_encoder
-from rejoinder.models.student import StudentEncoder, StudentNetwork, StudentSizes, from_parts, pack, unpack
+from rejoinder.models.sizes import StudentSizes
+from rejoinder.models.student import StudentEncoder, StudentNetwork, from_parts, pack, tensor_shapes, unpack
 from rejoinder.text.normalize import detokenize
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
@@ -68,7 +69,7 @@ def test_a_packed_table_is_off_by_half_a_step_at_most(name: str, kind: type, mos
 
 
 def test_sizes_know_the_shapes_of_the_network() -> None:
-    assert STUDENT.shapes() == {name: values.shape for name, values in tensors_of(StudentModel(STUDENT)).items()}
+    assert tensor_shapes(STUDENT) == {name: values.shape for name, values in tensors_of(StudentModel(STUDENT)).items()}
 
 
 def test_weights_of_pieces_count_their_length() -> None:

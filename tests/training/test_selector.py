@@ -14,7 +14,8 @@ from conftest import PROJECT, Run, refused
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError
-from rejoinder.models.selector import Selector, SelectorSizes, from_parts
+from rejoinder.models.selector import Selector, from_parts
+from rejoinder.models.sizes import SelectorSizes
 from rejoinder.scorer import FloatArray
 
 torch = pytest.importorskip("torch", reason="needs the extra train")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +16,18 @@ from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError, UsageError
 from rejoinder.models import load_encoder
-from rejoinder.models.student import StudentSizes
+from rejoinder.models.sizes import StudentSizes
 from rejoinder.scorer import FloatArray
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")
 
 from rejoinder.models.networks.student import StudentModel  # noqa: E402
-from rejoinder.pretraining.fit import RunOptions  # noqa: E402
 from rejoinder.pretraining.pretrain_student import Teacher, pretrain_student  # noqa: E402
-from rejoinder.pretraining.recipe import StudentRecipe, read_recipe  # noqa: E402
+from rejoinder.pretraining.recipe import Run as RunTable  # noqa: E402
+from rejoinder.pretraining.recipe import StudentRecipe, StudentText, read_recipe  # noqa: E402
 from rejoinder.pretraining.student import StudentBatches, StudentTask  # noqa: E402
-from rejoinder.pretraining.taught import StudentText, Taught, read_taught, texts_of, write_texts  # noqa: E402
+from rejoinder.pretraining.taught import Taught, read_taught, texts_of, write_texts  # noqa: E402
 from tiny import STUDENT  # noqa: E402
 
 TINY = PROJECT / "recipes" / "student-tiny.toml"
@@ -115,7 +114,7 @@ def test_word_order_counts() -> None:
 
 
 def test_the_loss_is_the_distance_and_that_of_the_cosines() -> None:
-    task = StudentTask(STUDENT, RunOptions(10))
+    task = StudentTask(STUDENT, RunTable(updates=10))
     (batch,) = small_batches(6, pieces=100).training(0, 1, 0, 1)
     with torch.no_grad():
         found, loss = task.model(batch.tokens, batch.lengths), task.loss(batch, torch.Generator())
@@ -125,7 +124,7 @@ def test_the_loss_is_the_distance_and_that_of_the_cosines() -> None:
 
 
 def test_first_the_pieces_learn_alone() -> None:
-    task = StudentTask(STUDENT, RunOptions(10), alone=5)
+    task = StudentTask(STUDENT, RunTable(updates=10), alone=5)
     (batch,) = small_batches(6, pieces=100).training(0, 1, 0, 1)
     torch.autograd.backward(task.loss(batch, torch.Generator()))
     learning = {name for name, weight in task.model.named_parameters() if weight.grad is not None}
@@ -133,7 +132,7 @@ def test_first_the_pieces_learn_alone() -> None:
 
 
 def test_every_weight_learns() -> None:
-    task = StudentTask(STUDENT, RunOptions(10))
+    task = StudentTask(STUDENT, RunTable(updates=10))
     task.model.load_state_dict(random_model().state_dict())
     (batch,) = small_batches(6, pieces=100).training(0, 1, 0, 1)
     torch.autograd.backward(task.loss(batch, torch.Generator()))
@@ -144,19 +143,19 @@ def test_every_weight_learns() -> None:
 def test_rare_pieces_begin_with_more_weight() -> None:
     shares = np.zeros(40)
     shares[3], shares[4] = 0.999, 0.001
-    begun = StudentTask(STUDENT, RunOptions(10), shares=shares).model.weights.weight.exp()[:, 0]
+    begun = StudentTask(STUDENT, RunTable(updates=10), shares=shares).model.weights.weight.exp()[:, 0]
     assert begun[[2, 3, 4]].tolist() == pytest.approx([1.0, 0.001, 0.5], rel=1e-3)
 
 
 def test_step_sizes_rise_and_fall_in_both_parts() -> None:
-    task = StudentTask(STUDENT, RunOptions(updates=3000), alone=1000)
+    task = StudentTask(STUDENT, RunTable(updates=3000), alone=1000)
     assert [task.rate(update) for update in (0, 500, 1000, 2000)] == pytest.approx([0.01, 0.5, 0.01, 0.5])
     assert task.rate(2999) == 0.01
     assert task.table_rate(500) / task.rate(500) == 2 and task.table_rate(2000) / task.rate(2000) == 0.5
 
 
 def test_left_out_pairs_follow_from_the_generator() -> None:
-    model = random_model(replace(STUDENT, dropout=0.5))
+    model = random_model(STUDENT.model_copy(update={"dropout": 0.5}))
     tokens, lengths = torch.arange(30)[None], torch.tensor([30])
     drawn = [model(tokens, lengths, generator=torch.Generator().manual_seed(seed)) for seed in (1, 1, 2)]
     assert torch.equal(drawn[0], drawn[1]) and not torch.equal(drawn[0], drawn[2])
@@ -285,27 +284,30 @@ def test_a_folder_of_vectors_needs_no_teacher(run: Run, folder: Path, tmp_path: 
 
 
 def test_it_starts_where_another_student_ended(folder: Path, tmp_path: Path) -> None:
-    vectors, short = folder.parent / "model.run" / "teacher", replace(recipe().options, updates=2, stretch=1)
-    brief = replace(recipe(), options=short, alone=0)
+    vectors, short = (
+        folder.parent / "model.run" / "teacher",
+        recipe().run.model_copy(update={"updates": 2, "stretch": 1}),
+    )
+    brief = recipe().model_copy(update={"run": short, "alone": 0})
     on = pretrain_student(brief, [vectors], tmp_path / "on", start=folder)
     anew = pretrain_student(brief, [vectors], tmp_path / "anew")
     assert on.figures[0]["cosine"] > 0.9 > anew.figures[0]["cosine"] + 0.2
     assert read_folder(tmp_path / "on").config["start"] == read_folder(folder).digest
     assert "start" not in read_folder(tmp_path / "anew").config
-    wide = replace(brief, sizes=replace(brief.sizes, inner=brief.sizes.inner + 1))
+    wide = brief.model_copy(update={"model": brief.model.model_copy(update={"inner": brief.model.inner + 1})})
     with pytest.raises(DataError, match="it is no student, or one of other sizes than the recipe says"):
         pretrain_student(wide, [vectors], tmp_path / "wide", start=folder)
 
 
 def test_it_also_learns_in_mixed_precision(folder: Path, tmp_path: Path) -> None:
-    options = replace(recipe().options, updates=40, stretch=20, precision="bf16-mixed")
-    mixed = replace(recipe(), options=options, alone=20)
+    options = recipe().run.model_copy(update={"updates": 40, "stretch": 20, "precision": "bf16-mixed"})
+    mixed = recipe().model_copy(update={"run": options, "alone": 20})
     first, last = pretrain_student(mixed, [folder.parent / "model.run" / "teacher"], tmp_path / "model").figures
     assert last["cosine"] > first["cosine"] + 0.1
 
 
 def test_gradients_are_clipped() -> None:
-    task = StudentTask(STUDENT, RunOptions(10, clip=0.01))
+    task = StudentTask(STUDENT, RunTable(updates=10, clip=0.01))
     (batch,) = small_batches(6, pieces=100).training(0, 1, 0, 1)
     torch.autograd.backward(task.loss(batch, torch.Generator()))
     task.configure_gradient_clipping(task.configure_optimizers()["optimizer"], 0.01, "norm")
@@ -318,7 +320,7 @@ def test_vectors_that_come_later_do_not_change_a_run(folder: Path, tmp_path: Pat
     write_texts(tmp_path / "vectors", made.texts)
     rows = np.concatenate(made.chunks)
     np.save(tmp_path / "vectors" / "v000.npy", rows[:300])
-    once = replace(recipe(), options=replace(recipe().options, updates=1, stretch=1), alone=0)
+    once = recipe().model_copy(update={"run": recipe().run.model_copy(update={"updates": 1, "stretch": 1}), "alone": 0})
     first = pretrain_student(once, [tmp_path / "vectors"], tmp_path / "model")
     np.save(tmp_path / "vectors" / "v001.npy", rows[300:])
     assert pretrain_student(once, [tmp_path / "vectors"], tmp_path / "model").dialogues == first.dialogues == (260, 40)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,36 +23,22 @@ from rejoinder.models.student import Affine, Floats, product, units
 from rejoinder.models.weights import Object, sizes, tensor
 from rejoinder.scorer import Encoder
 
+if TYPE_CHECKING:
+    from rejoinder.models.sizes import SelectorSizes
+
 KIND = "selector"
 COMMON = "common"
 """The tensor of replies that are often given."""
 SIDES = ("contexts", "replies")
-_POSITIVE = ("width", "hidden", "output", "turns")
 
 
-@dataclass(frozen=True)
-class SelectorSizes:
-    """What decides the shape of the two networks.
-
-    Attributes:
-        width: D.
-        hidden: H of each.
-        output: O.
-        turns: of a context that are read, the last ones.
-    """
-
-    width: int
-    hidden: int = 512
-    output: int = 256
-    turns: int = 3
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of each tensor that inference needs, by the names that `SelectorModel` has for them."""
-        found: dict[str, tuple[int, ...]] = {}
-        for side, inputs in zip(SIDES, (self.turns * self.width, self.width), strict=True):
-            found |= {f"{side}.up.weight": (self.hidden, inputs), f"{side}.up.bias": (self.hidden,)}
-            found |= {f"{side}.down.weight": (self.output, self.hidden), f"{side}.down.bias": (self.output,)}
-        return found
+def tensor_shapes(sizes: SelectorSizes) -> dict[str, tuple[int, ...]]:
+    """Return the shape of each tensor that inference needs, by the names that `SelectorModel` has for them."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for side, inputs in zip(SIDES, (sizes.turns * sizes.width, sizes.width), strict=True):
+        shapes |= {f"{side}.up.weight": (sizes.hidden, inputs), f"{side}.up.bias": (sizes.hidden,)}
+        shapes |= {f"{side}.down.weight": (sizes.output, sizes.hidden), f"{side}.down.bias": (sizes.output,)}
+    return shapes
 
 
 class _Side(NamedTuple):
@@ -158,8 +144,10 @@ def from_parts(parts: Parts) -> Selector:
     Raises:
         DataError: a part is missing, or does not fit the others.
     """
-    shape = sizes(SelectorSizes, parts.config, _POSITIVE)
-    shapes = {**shape.shapes(), COMMON: (None, shape.output)}
+    from rejoinder.models.sizes import SelectorSizes
+
+    shape = sizes(SelectorSizes, parts.config)
+    shapes = {**tensor_shapes(shape), COMMON: (None, shape.output)}
     tensors = {name: tensor(parts.tensors, name, expected, np.float16) for name, expected in shapes.items()}
     encoder = value_in(parts.config, "encoder", Object)
     return Selector(Parts({"kind": KIND, "sizes": parts.config["sizes"], "encoder": encoder}, tensors))

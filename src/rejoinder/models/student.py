@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ from rejoinder.errors import DataError
 from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID, Vocabulary
 from rejoinder.models.weights import Tensors, sizes, tensor, text_of
 from rejoinder.text.normalize import detokenize
+
+if TYPE_CHECKING:
+    from rejoinder.models.sizes import StudentSizes
 
 KIND = "student"
 VOCABULARY = "vocabulary.json"
@@ -46,7 +49,6 @@ _TOGETHER = 512  # pieces of a group of several spans: their states stay in a pr
 _FEW = 4  # rows
 _SHORT = 1000  # characters: pieces of longer texts are not cached, so the cache takes some megabytes at most
 _MOST_BLOCKS = 100
-_POSITIVE = ("vocabulary", "output", "buckets", "embedding", "inner", "positions")
 
 Floats = NDArray[np.float32]
 
@@ -78,54 +80,28 @@ def units(vectors: NDArray[Any]) -> Floats:
     return rows
 
 
-@dataclass(frozen=True)
-class StudentSizes:
-    """What decides the shape of the network.
-
-    Attributes:
-        vocabulary: pieces.
-        output: O, as wide as the teacher's vectors.
-        buckets: rows for pairs of neighbouring pieces, which are hashed.
-        embedding: E.
-        blocks: layers of convolution.
-        reach: pieces on either side that a convolution reads beside each.
-        inner: units between the two maps of a layer.
-        positions: places in a text that are told apart; all behind them are like the last.
-        dropout: share of the pairs that are left out in training.
-    """
-
-    vocabulary: int
-    output: int
-    buckets: int = 65_536
-    embedding: int = 256
-    blocks: int = 2
-    reach: int = 2
-    inner: int = 512
-    positions: int = 64
-    dropout: float = 0.0
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of each tensor of the network, by the names that `StudentModel` has for them."""
-        width, norm = self.embedding, (self.embedding,)
-        found: dict[str, tuple[int, ...]] = {
-            "pieces.weight": (self.vocabulary, width),
-            "weights.weight": (self.vocabulary, 1),
-            "pairs.weight": (self.buckets, width),
-            "positions.weight": (self.positions, width),
-            **_shapes("bag", self.output, width),
-            "gate.weight": (1, width),
-            **_shapes("read", self.output, width),
-            **{f"{name}.{part}": norm for name in ("first", "last") for part in ("weight", "bias")},
-        }
-        for name in (f"blocks.{number}" for number in range(self.blocks)):
-            found |= {f"{name}.kernel": (2 * self.reach + 1, width), f"{name}.bias": norm}
-            found |= {f"{name}.norm.weight": norm, f"{name}.norm.bias": norm}
-            found |= _shapes(f"{name}.up", self.inner, width) | _shapes(f"{name}.down", width, self.inner)
-        return found
+def tensor_shapes(sizes: StudentSizes) -> dict[str, tuple[int, ...]]:
+    """Return the shape of each tensor of the network, by the names that `StudentModel` has for them."""
+    width, norm = sizes.embedding, (sizes.embedding,)
+    shapes: dict[str, tuple[int, ...]] = {
+        "pieces.weight": (sizes.vocabulary, width),
+        "weights.weight": (sizes.vocabulary, 1),
+        "pairs.weight": (sizes.buckets, width),
+        "positions.weight": (sizes.positions, width),
+        **_shapes("bag", sizes.output, width),
+        "gate.weight": (1, width),
+        **_shapes("read", sizes.output, width),
+        **{f"{name}.{part}": norm for name in ("first", "last") for part in ("weight", "bias")},
+    }
+    for name in (f"blocks.{number}" for number in range(sizes.blocks)):
+        shapes |= {f"{name}.kernel": (2 * sizes.reach + 1, width), f"{name}.bias": norm}
+        shapes |= {f"{name}.norm.weight": norm, f"{name}.norm.bias": norm}
+        shapes |= _shapes(f"{name}.up", sizes.inner, width) | _shapes(f"{name}.down", width, sizes.inner)
+    return shapes
 
 
 def _shapes(name: str, outputs: int, inputs: int) -> dict[str, tuple[int, ...]]:
-    """The shapes of a linear map."""
+    """Return the shapes of a linear map."""
     return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
 
 
@@ -449,7 +425,9 @@ def from_parts(parts: Parts) -> StudentEncoder:
     Raises:
         DataError: a part is missing, or does not fit the others.
     """
-    shape = sizes(StudentSizes, parts.config, _POSITIVE)
+    from rejoinder.models.sizes import StudentSizes
+
+    shape = sizes(StudentSizes, parts.config)
     if shape.blocks > _MOST_BLOCKS:
         raise DataError(f"is {shape.blocks}, expected at most {_MOST_BLOCKS}", AGAIN, field="sizes.blocks")
     vocabulary = Vocabulary.from_json(text_of(parts.files, VOCABULARY))
@@ -457,7 +435,7 @@ def from_parts(parts: Parts) -> StudentEncoder:
         problem = f"{vocabulary.size} pieces for a network of {shape.vocabulary}"
         raise DataError(problem, AGAIN, field="sizes.vocabulary")
     tensors: dict[str, NDArray[Any]] = {}
-    for name, expected in shape.shapes().items():
+    for name, expected in tensor_shapes(shape).items():
         table, values = name.removesuffix(".weight"), parts.tensors.get(name)
         if table in BITS and values is not None and values.dtype.kind in "iu":
             rows, width = expected

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rejoinder.models.student import HIGHEST, LEFT, RIGHT, StudentSizes
+from rejoinder.models.sizes import StudentSizes
+from rejoinder.models.student import HIGHEST, LEFT, RIGHT
 
 
 class Block(nn.Module):
