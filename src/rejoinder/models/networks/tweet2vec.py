@@ -6,38 +6,18 @@ Shapes: B messages, T characters, E lookup, H units of each direction, D embeddi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 
 from rejoinder.models.networks.recurrent import Recurrent, last_step, reversed_within
+from rejoinder.models.sizes import TweetSizes
 
 
-@dataclass(frozen=True)
-class TweetSizes:
-    """What decides the shape of the network; the defaults of the last three are the release's.
-
-    Attributes:
-        symbols: rows of the lookup table: the known characters, and one for the unknown.
-        hashtags: L.
-        lookup: E.
-        units: H.
-        embedding: D, the width of a message's vector.
-    """
-
-    symbols: int
-    hashtags: int
-    lookup: int = 150
-    units: int = 500
-    embedding: int = 500
-
-
-class TweetModel(nn.Module):
+class Tweet2Vec(nn.Module):
     """Messages to vectors, and vectors to a score for each hashtag.
 
     As in the release, the last forward and the first backward state go through linear maps without a bias and are
-    summed, and the first states are learned there; here they are zeros.
+    summed; the first states, which are learned there, are zeros here.
     """
 
     def __init__(self, sizes: TweetSizes) -> None:
@@ -54,9 +34,10 @@ class TweetModel(nn.Module):
     def encode(self, symbols: Tensor, lengths: Tensor) -> Tensor:
         """[B, D] vectors of messages, from characters [B, T] with padding behind and their lengths [B]."""
         embedded = self.lookup(symbols)  # [B, T, E]
-        there, _ = self.forwards(embedded)
-        back, _ = self.backwards(reversed_within(embedded, lengths))  # its last step is the first character's
-        vectors: Tensor = self.from_forwards(last_step(there, lengths)) + self.from_backwards(last_step(back, lengths))
+        forwards, _ = self.forwards(embedded)  # [B, T, H]
+        backwards, _ = self.backwards(reversed_within(embedded, lengths))  # its last step is the first character
+        vectors: Tensor = self.from_forwards(last_step(forwards, lengths))
+        vectors = vectors + self.from_backwards(last_step(backwards, lengths))
         return vectors
 
     def forward(self, symbols: Tensor, lengths: Tensor) -> Tensor:
