@@ -63,14 +63,14 @@ TODAY = {
     "pages": Package(11, 761),
     "serving": Package(11, 2_213),
     "auditing": Package(8, 2_047),
-    "improve": Package(9, 1_810),
+    "improve": Package(9, 1_811),
     "annotation": Package(6, 1_866),
     "judges": Package(6, 8_240),
     "scoring": Package(7, 2_958),  # the report of score came in
     "metrics": Package(5, 1_445),
     "external": Package(4, 742),
-    "pretraining": Package(5.5, 4_115),
-    "models": Package(5, 5_299),
+    "pretraining": Package(5.5, 3_916),
+    "models": Package(5, 5_038),
     "llm": Package(4, 2_482),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""

@@ -18,8 +18,9 @@ from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError
 from rejoinder.models import load_encoder
-from rejoinder.models.selecting import SelectorNetwork, SelectorSizes
+from rejoinder.models.selecting import SelectorNetwork, shapes
 from rejoinder.models.selector_encoder import Selector, from_parts
+from rejoinder.models.sizes import SelectorSizes
 from rejoinder.scorer import FloatArray
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
@@ -103,7 +104,7 @@ def units(*shape: int) -> FloatArray:
 
 def test_sizes_tell_the_shape_of_every_tensor() -> None:
     tensors = tensors_of(random_model())
-    assert {name: tensor.shape for name, tensor in tensors.items() if name != "log_scale"} == SIZES.shapes()
+    assert {name: tensor.shape for name, tensor in tensors.items() if name != "log_scale"} == shapes(SIZES)
 
 
 def test_numpy_computes_what_torch_does() -> None:
@@ -140,8 +141,8 @@ def test_what_is_chosen_is_counted() -> None:
     turns = torch.tensor([[0, -1, -1], [1, -1, -1], [2, -1, -1], [0, -1, -1]])
     batch = Choices(vectors, turns, torch.tensor([0, 1, 3, 0]), torch.tensor([[3, -1], [-1, -1], [4, 2], [3, 4]]))
     with torch.inference_mode():
-        found = model.choose(batch)
-        alone = model.choose(batch._replace(others=torch.full((4, 1), -1)))
+        found = model.contrastive_loss(batch)
+        alone = model.contrastive_loss(batch._replace(others=torch.full((4, 1), -1)))
     assert (int(found.first), int(found.nearer)) == (3, 3)
     assert torch.isfinite(found.loss) and found.loss > alone.loss > 0
 
@@ -150,7 +151,7 @@ def test_a_copy_of_the_reply_is_no_negative() -> None:
     model, vectors = random_model(), torch.from_numpy(units(3, 6)).float()
     vectors[2] = 0
     turns, others = torch.tensor([[0, -1, -1]] * 2), torch.full((2, 1), -1)
-    loss = model.choose(Choices(vectors, turns, torch.tensor([1, 1]), others)).loss
+    loss = model.contrastive_loss(Choices(vectors, turns, torch.tensor([1, 1]), others)).loss
     assert loss.item() == pytest.approx(0, abs=1e-6)
     torch.autograd.backward(loss)
     assert all(weight.grad is not None and torch.isfinite(weight.grad).all() for weight in model.parameters())
@@ -284,7 +285,7 @@ def test_a_selector_runs_without_torch(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("sizes", "drop", "message"),
     [
-        ({"hidden": 0}, "", 'field "sizes.hidden": is 0'),
+        ({"hidden": 0}, "", 'field "sizes.hidden": Input should be'),
         ({"output": 5}, "", "the tensor contexts.down.weight is float16 of shape (12, 24)"),
         ({"turns": 4}, "", "the tensor contexts.up.weight is float16 of shape (24, 27)"),
         ({}, "common", "no tensor common in it"),
@@ -315,8 +316,8 @@ def test_an_encoder_of_another_width_is_told(selector: Selector, tmp_path: Path)
 def test_mixed_precision_hardly_moves_the_loss() -> None:
     (batch,) = batches([True] * 11, batch=11).training(0, 1, 0, 1)
     model = SelectorModel(SelectorSizes(width=11, hidden=20, output=9))
-    plain = model.choose(batch).loss
+    plain = model.contrastive_loss(batch).loss
     with torch.autocast("cpu", torch.bfloat16):
-        mixed = model.choose(batch).loss
+        mixed = model.contrastive_loss(batch).loss
     assert mixed.dtype == torch.float32 and mixed.item() == pytest.approx(plain.item(), rel=0.01)
     assert mixed.item() != plain.item()

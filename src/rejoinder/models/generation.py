@@ -6,8 +6,9 @@ without a word is the beginning of a conversation. `<unk>` never occurs in a rep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from rejoinder.data.folders import Parts, value_in
@@ -78,10 +79,10 @@ class GenerativeResponder:
         generators = [generator for generator in generators for _ in range(samples)]
         with torch.inference_mode():
             turns = write(*self.begin(contexts, self.decoding, generators), self.decoding, count, generators)
-        groups = [sum(turns[start : start + samples], []) for start in range(0, len(turns), samples)]
-        return [self._answer(group, count) for group in groups]
+        groups = [turns[start : start + samples] for start in range(0, len(turns), samples)]
+        return [self._answer(chain.from_iterable(group), count) for group in groups]
 
-    def _answer(self, turns: Sequence[Generated], count: int) -> Answer:
+    def _answer(self, turns: Iterable[Generated], count: int) -> Answer:
         """Return the first `count` different texts among turns, best first."""
         scores: dict[str, float] = {}
         for turn in sorted(turns, key=lambda turn: -turn.score):
@@ -94,7 +95,7 @@ class GenerativeResponder:
 def write(
     step: Step, state: State, decoding: Decoding, count: int, generators: Sequence[torch.Generator]
 ) -> list[list[Generated]]:
-    """Return turns for each row of the state: for a beam as many as it is wide, at least `count`, best first; else one."""
+    """Return turns for each row of the state, best first: a beam has at least `count`, the other methods one."""
     from rejoinder.models.networks.decoding import Limits, beam, greedy, sample
 
     limits = Limits(END_ID, (PAD_ID, UNK_ID), decoding.most, decoding.shortest)
@@ -142,7 +143,7 @@ def _language_model(parts: Parts) -> tuple[Vocabulary, Begin]:
     reader, model = turn_reader(parts, sizes.vocabulary), build(lambda: LanguageModel(sizes), parts.tensors)
 
     def begin(contexts: Sequence[Context], *_: Any) -> tuple[Step, State]:
-        return model.step, model.begin(*pad([sum(reader.numbers(context), []) for context in contexts]))
+        return model.step, model.begin(*pad([[*chain.from_iterable(reader.numbers(context))] for context in contexts]))
 
     return reader.vocabulary, begin
 
@@ -157,9 +158,7 @@ def _dialogue_model(parts: Parts) -> tuple[Vocabulary, Begin]:
     sizes = value_in(parts.config, "sizes", DialogueSizes)
     reader, model = turn_reader(parts, sizes.vocabulary), build(lambda: DialogueModel(sizes), parts.tensors)
 
-    def begin(
-        contexts: Sequence[Context], _: Decoding, generators: Sequence[torch.Generator]
-    ) -> tuple[Step, State]:
+    def begin(contexts: Sequence[Context], _: Decoding, generators: Sequence[torch.Generator]) -> tuple[Step, State]:
         noise = torch.stack([torch.randn(sizes.latent, generator=generator) for generator in generators])  # [n, Z]
         states = encode_contexts(model, [reader.numbers(context) for context in contexts])
         return model.step, model.begin(model.condition_after(states, noise))

@@ -6,7 +6,7 @@ of the released ADEM).
 
 tweet2vec (Dhingra et al. 2016) reads the first 145 characters of a text, cleaned as tweets were in training: lower
 case, `@user`, `!url`, no hashtags. The source does not say how a context of several turns becomes one text; here its
-turns are cleaned, joined with a space, and the last 145 characters are read, because the last turn is the one to answer.
+turns are cleaned, joined with a space, and the last 145 characters are read, because a reply is to the last turn.
 """
 
 from __future__ import annotations

@@ -309,7 +309,9 @@ class Towers:
         longest, pieces = self.reader.longest_turn, self.reader.vocabulary.encode_batch(texts)
         turns = [as_turn(ids, longest) if ids else [] for ids in pieces]
         encode = self.model.encode_turns
-        return encode_in_batches(turns, self.model.sizes.units, len, lambda batch: encode(pad(batch))).astype(np.float32)
+        return encode_in_batches(turns, self.model.sizes.units, len, lambda batch: encode(pad(batch))).astype(
+            np.float32
+        )
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 from rejoinder.example import Example
 from rejoinder.judges.adem.head import Terms, Vectors
 from rejoinder.judges.learner import Rows
-from rejoinder.models.encoders import encode_once
+from rejoinder.models.encoders import encode_distinct
 from rejoinder.scorer import Encoder, FloatArray
 from rejoinder.text.normalize import visible_text
 
@@ -76,13 +76,13 @@ def encode(examples: Sequence[Example], encoder: Encoder, terms: Terms) -> Encod
     nothing = np.zeros((len(examples), encoder.width))
     context, references, owner = nothing, nothing, np.arange(len(examples))
     if "context" in terms:
-        context = encode_once(
+        context = encode_distinct(
             encoder.encode_contexts, [tuple(map(visible_text, example.context)) for example in examples]
         )
     if "reference" in terms:
-        references = encode_once(
+        references = encode_distinct(
             encoder.encode, [visible_text(text) for example in examples for text in example.references]
         )
         owner = np.repeat(owner, [len(example.references) for example in examples])
-    response = encode_once(encoder.encode, [visible_text(example.response) for example in examples])
+    response = encode_distinct(encoder.encode, [visible_text(example.response) for example in examples])
     return Encoded(context, references, owner, response)

@@ -77,8 +77,9 @@ def sample(
     """
     attempts = 1 if top_p >= 1 else _ATTEMPTS + 1
     # [n, T, attempts] at once, because n calls of a generator at each step would cost more than the words.
-    uniforms = torch.stack([torch.rand(limits.longest, attempts, generator=generator) for generator in generators])
-    uniforms = uniforms.to(state[0].device)
+    shape = (limits.longest, attempts)
+    rows = [torch.rand(shape, generator=generator, device=generator.device) for generator in generators]
+    uniforms = torch.stack(rows).to(state[0].device)
 
     def choose(number: int, logs: Tensor) -> Tensor:
         probabilities = logs.exp() if temperature == 1 else (logs / temperature).softmax(-1)
@@ -216,9 +217,7 @@ class _Ended(NamedTuple):
         ]
 
 
-def _word_by_word(
-    step: Step, state: State, limits: Limits, choose: Callable[[int, Tensor], Tensor]
-) -> list[Generated]:
+def _word_by_word(step: Step, state: State, limits: Limits, choose: Callable[[int, Tensor], Tensor]) -> list[Generated]:
     """Turns whose next word `choose` takes, from the number of the step and the log-probabilities [n, V]."""
     forbidden = _Forbidden(limits, state[0].device)
     done = torch.zeros(len(state[0]), dtype=torch.bool, device=state[0].device)

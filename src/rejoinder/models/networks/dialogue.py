@@ -81,7 +81,9 @@ class Sequences(NamedTuple):
 def as_sequences(dialogues: Dialogues) -> Sequences:
     """The dialogues of a batch, the tokens of all turns of each in a row."""
     longest = max(chunk.tokens.shape[1] for chunk in dialogues.chunks)
-    turns = torch.cat([functional.pad(chunk.tokens, (0, longest - chunk.tokens.shape[1])) for chunk in dialogues.chunks])
+    turns = torch.cat(
+        [functional.pad(chunk.tokens, (0, longest - chunk.tokens.shape[1])) for chunk in dialogues.chunks]
+    )
     sizes = torch.cat([chunk.lengths for chunk in dialogues.chunks])  # [N]
     rows, inside = dialogues.rows.clamp(min=0), dialogues.rows >= 0
     stream = masked(turns[rows[inside]], sizes[rows[inside]])  # all tokens, dialogue after dialogue

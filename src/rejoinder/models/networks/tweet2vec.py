@@ -36,8 +36,8 @@ class Tweet2Vec(nn.Module):
         embedded = self.lookup(symbols)  # [B, T, E]
         forwards, _ = self.forwards(embedded)  # [B, T, H]
         backwards, _ = self.backwards(reversed_within(embedded, lengths))  # its last step is the first character
-        vectors: Tensor = self.from_forwards(last_step(forwards, lengths))
-        vectors = vectors + self.from_backwards(last_step(backwards, lengths))
+        last, first = last_step(forwards, lengths), last_step(backwards, lengths)
+        vectors: Tensor = self.from_forwards(last) + self.from_backwards(first)
         return vectors
 
     def forward(self, symbols: Tensor, lengths: Tensor) -> Tensor:
