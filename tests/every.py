@@ -11,8 +11,8 @@ from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import write_folder
 from rejoinder.llm.loading import FOLDERS
 from rejoinder.models import load_encoder, retrieval
-from rejoinder.models.bpe import train_bpe
 from rejoinder.models.reply_bank import sample
+from rejoinder.models.vocabulary import train_bpe
 
 # The two ways in which models read HREDs; the others have one state.
 RECURRENT = ("hred", "vhred")

@@ -22,8 +22,8 @@ from rejoinder.judges.notes import CONTEXT_CUT, CONTEXT_NOT_ENGLISH, CUT, NOT_EN
 from rejoinder.judges.train import train_judge
 from rejoinder.metrics.baselines import words
 from rejoinder.models import load_encoder
-from rejoinder.models.bpe import train_bpe
 from rejoinder.models.encoders import AverageEncoder, Limited
+from rejoinder.models.vocabulary import train_bpe
 from rejoinder.scorer import OUT_OF_DOMAIN, Card, Scores
 from rejoinder.scorer import run as run_scorer
 from rejoinder.scoring.catalog import load_scorer

@@ -20,10 +20,10 @@ from rejoinder.data.folders import Parts, write_folder
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
 from rejoinder.models import load_responder, retrieval
-from rejoinder.models.bpe import Vocabulary, train_bpe
 from rejoinder.models.decoding import Decoding
 from rejoinder.models.reply_bank import Retriever, Sample, sample, top
 from rejoinder.models.retrieval import TOKENIZER
+from rejoinder.models.vocabulary import Vocabulary, train_bpe
 from rejoinder.pretraining.build import build_retrieval
 from rejoinder.pretraining.corpora import is_held_out
 from rejoinder.pretraining.recipe import Candidates, RandomRecipe, RetrievalText, read_recipe

@@ -13,12 +13,12 @@ from torch import Tensor, nn
 
 from rejoinder.data.folders import Parts, value_in
 from rejoinder.errors import UsageError
-from rejoinder.models.bpe import END_ID, PAD_ID, UNK_ID
 from rejoinder.models.generation import encode_contexts
 from rejoinder.models.networks.decoding import Limits, sample
 from rejoinder.models.networks.dialogue import DialogueModel
 from rejoinder.models.networks.loading import build, pad, turn_reader
 from rejoinder.models.sizes import DialogueSizes
+from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID
 from rejoinder.responder import Context
 
 KINDS = ("hred", "seq2seq")

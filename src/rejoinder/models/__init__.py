@@ -88,7 +88,7 @@ MODELS: dict[str, ModelKind] = {
         "two encoders that choose a response", responder=_load("retrieval", "dual_encoder_from_parts"), **_network
     ),
     "student": ModelKind(
-        "a small encoder that was taught a large one's vectors", _load("student_encoder"), trained=True, teacher=True
+        "a small encoder that was taught a large one's vectors", _load("student"), trained=True, teacher=True
     ),
     "tweet2vec": ModelKind(
         "the characters of a tweet, read both ways",

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from rejoinder.data.folders import Parts, value_in
 from rejoinder.models import require_torch
-from rejoinder.models.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary
 from rejoinder.models.coarse import coarse_text
 from rejoinder.models.decoding import Decoding
 from rejoinder.models.sizes import DialogueSizes, LanguageSizes, MrrnnSizes
+from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID, Vocabulary
 from rejoinder.responder import Answer, Context, Reply, Request
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ import numpy as np
 from rejoinder.data.folders import AGAIN, Parts, value_in
 from rejoinder.errors import DataError, UsageError
 from rejoinder.models import require_torch
-from rejoinder.models.bpe import as_turn
 from rejoinder.models.sizes import DialogueSizes, TweetSizes
 from rejoinder.models.tweets import UNKNOWN, as_numbers, clean_tweet, numbered
+from rejoinder.models.vocabulary import as_turn
 from rejoinder.models.weights import Count, Object, words_of
 from rejoinder.scorer import FloatArray
 

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from rejoinder.data.folders import AGAIN, Parts, value_in
 from rejoinder.errors import DataError
 from rejoinder.models import require_torch
-from rejoinder.models.bpe import UNK_ID, as_turn
 from rejoinder.models.decoding import Decoding
 from rejoinder.models.reply_bank import EMPTY, PART, UNKNOWN, ReplyBank, Sample, bank_of, top
 from rejoinder.models.sizes import DualEncoderSizes
+from rejoinder.models.vocabulary import UNK_ID, as_turn
 from rejoinder.models.weights import Tensors, tensor, words_of
 from rejoinder.responder import Answer, Context, Request
 from rejoinder.scorer import FloatArray

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 
 from rejoinder.data.folders import AGAIN, Parts, value_in
 from rejoinder.errors import DataError
-from rejoinder.models.bpe import PAD_ID, Vocabulary, as_turn
 from rejoinder.models.networks.dialogue import Dialogues, Turns
+from rejoinder.models.vocabulary import PAD_ID, Vocabulary, as_turn
 from rejoinder.models.weights import Count, Object, tensor, text_of
 from rejoinder.scorer import FloatArray
 
