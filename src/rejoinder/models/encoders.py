@@ -7,7 +7,6 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 from rejoinder.data.folders import Parts
 from rejoinder.models.average import AverageEncoder
-from rejoinder.models.projection import Projection, fit_projection
 from rejoinder.scorer import Encoder, FloatArray
 
 Text = TypeVar("Text", bound=Hashable)
@@ -16,9 +15,7 @@ __all__ = [
     "AverageEncoder",
     "Limited",
     "PortableEncoder",
-    "Projection",
     "encode_distinct",
-    "fit_projection",
 ]
 
 
