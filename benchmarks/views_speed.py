@@ -26,7 +26,8 @@ from rejoinder.judges.features.language import LanguageView
 from rejoinder.judges.features.lexical import LexicalView
 from rejoinder.judges.features.reference import ReferenceView
 from rejoinder.judges.features.table import FeatureBlock
-from rejoinder.pretraining.statistics import Counts, count_phrases
+from rejoinder.pretraining.recipe import Counts
+from rejoinder.pretraining.statistics import count_phrases
 from rejoinder.report.markdown import markdown_table
 
 RESULT = Path(__file__).parent / "results" / "views_speed.md"

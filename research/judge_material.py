@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import UsageError
 from rejoinder.judges.features.resources import Resources, default_resources
-from rejoinder.models.encoders import load_encoder
+from rejoinder.models import load_encoder
 from rejoinder.models.mood import from_parts as mood_of
 from rejoinder.models.phrases import from_parts as phrases_of
-from rejoinder.models.selector_encoder import from_parts as selector_of
-from rejoinder.models.student_encoder import StudentEncoder
+from rejoinder.models.selector import from_parts as selector_of
+from rejoinder.models.student import StudentEncoder
 from research.asked import named
 
 MADE_OF = ("phrases", "student", "selector", "mood")

@@ -14,12 +14,13 @@ from conftest import Run
 from every import ODD_TEXTS, RECURRENT, made
 from rejoinder.data.folders import write_folder
 from rejoinder.example import Example
-from rejoinder.models.encoders import ENCODERS, KINDS, PortableEncoder, encode_once, load_encoder
+from rejoinder.models import ENCODERS, MODELS, load_encoder
+from rejoinder.models.encoders import PortableEncoder, encode_distinct
 from rejoinder.scorer import FloatArray
 
 # The names that come along, a folder of every kind, and the other state of those that have two.
 NAMED = [key for key, entry in ENCODERS.items() if key == entry.name]
-NAMES = [*NAMED, *KINDS, *(f"{kind}:utterance" for kind in RECURRENT)]
+NAMES = [*NAMED, *(name for name, kind in MODELS.items() if kind.encoder), *(f"{kind}:utterance" for kind in RECURRENT)]
 TEXTS = ["hello you", "the cat sat on the mat", "bye", "how are you ?", "thanks", "the dog ran under the bird and sat"]
 CONTEXTS = [tuple(TEXTS[:number]) for number in (1, 2, 3, 4)] + [("bye", "hello you"), ("thanks",)]
 # Networks compute in single precision, and sums of another order differ in their last digits.
@@ -66,7 +67,7 @@ def test_duplicates_are_encoded_alike(loaded: Loaded) -> None:
     encoder = loaded.encoder
     for doubled in (encoder.encode([*TEXTS, *TEXTS]), encoder.encode_contexts([*CONTEXTS, *CONTEXTS])):
         close(doubled[: len(TEXTS)], doubled[len(TEXTS) :])
-    once = encode_once(encoder.encode, [*TEXTS, *TEXTS])
+    once = encode_distinct(encoder.encode, [*TEXTS, *TEXTS])
     assert np.array_equal(once[: len(TEXTS)], once[len(TEXTS) :]) and once.shape == (2 * len(TEXTS), encoder.width)
 
 

@@ -49,7 +49,7 @@ def made_of(place: Path, corpus: str) -> list[str]:
     pytest.importorskip("torch", reason="needs the extra train")
     from examples_for_views import phrases
     from rejoinder.data.folders import Parts, read_folder, write_folder
-    from rejoinder.models.encoders import load_encoder
+    from rejoinder.models import load_encoder
     from rejoinder.models.mood import KIND, REACTION, TURN
     from tiny import selector_model, student_model
 
@@ -66,12 +66,12 @@ def made_of(place: Path, corpus: str) -> list[str]:
 
 @pytest.mark.slow
 def test_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rejoinder.judges.regression.learner import ViewsLearner
-    from rejoinder.judges.regression.trees import Growth
+    from rejoinder.judges.regression.learner import FeatureLearner
+    from rejoinder.judges.regression.trees import TreeOptions
     from research import judge
 
-    small = partial(ViewsLearner, growth=Growth(trees=5, step=0.3, fewest=5))
-    monkeypatch.setattr(judge, "ViewsLearner", small)
+    small = partial(FeatureLearner, trees=TreeOptions(trees=5, learning_rate=0.3, min_leaf=5))
+    monkeypatch.setattr(judge, "FeatureLearner", small)
     monkeypatch.setattr(judge, "ATTACKED", ("fed_turn",))
     said = [replace(one, context=(f"hello {one.context[0]} you",)) for one in rated("fed_turn", "grade_empathetic")]
     file = tmp_path / "rated.jsonl"

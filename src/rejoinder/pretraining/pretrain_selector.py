@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,11 @@ from numpy.typing import NDArray
 
 from rejoinder.data.dialogues import read_dialogues
 from rejoinder.data.files import OnError
+from rejoinder.data.folders import Parts
 from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError, UsageError
-from rejoinder.models.selecting import SelectorNetwork, SelectorSizes
+from rejoinder.models.selector import COMMON, Selector, tensor_shapes
+from rejoinder.models.sizes import SelectorSizes
 from rejoinder.pretraining.corpora import digests, unjudged
 from rejoinder.pretraining.fit import fit
 from rejoinder.pretraining.pretrain import Pretrained, require_own, save_run, tensors_of
@@ -26,7 +27,7 @@ from rejoinder.pretraining.selector import Said, SelectorBatches, SelectorTask, 
 from rejoinder.pretraining.taught import Taught, is_taught, read_taught, write_texts, write_vectors
 from rejoinder.scorer import Advance, ignore
 
-VECTORS, COMMON = "vectors", "common"
+VECTORS = "vectors"
 _FEWEST = 2
 """Replies without which none can be told from another."""
 
@@ -75,10 +76,10 @@ def pretrain_selector(
     say(f"training on {len(source.train):,} replies, validating on {len(source.validate):,}")
     if recipe.threads:
         torch.set_num_threads(recipe.threads)
-    task = SelectorTask(replace(recipe.sizes, width=source.taught.width), recipe.options)
+    task = SelectorTask(SelectorSizes(**recipe.model.model_dump(), width=source.taught.width), recipe.run)
     fitted = fit(task, source, run, advance)
     sizes, replies = task.model.sizes, {"train": len(source.train), "held_out": len(source.validate)}
-    config = {"kind": recipe.kind, "sizes": asdict(sizes), "recipe": recipe.to_dict(), **given, "replies": replies}
+    config = {"kind": recipe.kind, "sizes": sizes.model_dump(), "recipe": recipe.to_dict(), **given, "replies": replies}
     config["vectors"] = source.taught.digest()
     tensors = kept(tensors_of(task.model), sizes, common_replies(source, recipe.text.common))
     about = f"Learnt which of {len(source.train):,} replies answers which context, over the vectors of an encoder."
@@ -108,8 +109,8 @@ def _batches(recipe: SelectorRecipe, said: Said, taught: Taught) -> SelectorBatc
     """
     there = np.zeros(len(said.texts), dtype=np.bool_)
     there[taught.usable()] = True
-    options = recipe.options
-    source = SelectorBatches(said, taught, there, recipe.sizes.turns, recipe.batch, recipe.negatives, options.seed)
+    options = recipe.run
+    source = SelectorBatches(said, taught, there, recipe.model.turns, recipe.batch, recipe.negatives, options.seed)
     if min(len(source.train), len(source.validate)) < _FEWEST:
         found = f"{len(source.train)} replies to train on, {len(source.validate)} to validate on"
         raise DataError(found, "Give a larger corpus")
@@ -129,6 +130,7 @@ def kept(
     tensors: dict[str, NDArray[Any]], sizes: SelectorSizes, common: NDArray[np.float32]
 ) -> dict[str, NDArray[np.float16]]:
     """What inference needs, in half precision: the weights, and the vectors that they make of common replies."""
-    found = {name: tensors[name].astype(np.float16) for name in sizes.shapes()}
-    network = SelectorNetwork(found)
-    return {**found, COMMON: np.stack([network.reply(vector) for vector in common]).astype(np.float16)}
+    found = {name: tensors[name].astype(np.float16) for name in tensor_shapes(sizes)}
+    selector = Selector(Parts({}, found))
+    replies = [selector.replies(vector[None]) for vector in common]  # one by one: equal bits on every machine
+    return {**found, COMMON: np.concatenate(replies).astype(np.float16)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,9 @@ from rejoinder.data.folders import Parts, in_folder, read_folder
 from rejoinder.data.outputs import atomic_file
 from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError, UsageError
-from rejoinder.models.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
-from rejoinder.models.packing import packed, unpacked
+from rejoinder.models.sizes import StudentSizes
+from rejoinder.models.student import pack, unpack
+from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
 from rejoinder.models.weights import text_of
 from rejoinder.pretraining.corpora import digests, unjudged
 from rejoinder.pretraining.fit import fit
@@ -108,15 +109,15 @@ def pretrain_student(
     say(f"training on {len(source.train):,} texts, validating on {len(source.held_out):,}")
     if recipe.threads:
         torch.set_num_threads(recipe.threads)
-    task = StudentTask(lesson.sizes, recipe.options, recipe.alone, lesson.shares(source))
+    task = StudentTask(lesson.sizes, recipe.run, recipe.alone, lesson.shares(source))
     with in_folder(start or ""):
         _begin(task, first)
     fitted = fit(task, source, run, advance)
-    config = {"kind": recipe.kind, "sizes": asdict(lesson.sizes), "recipe": recipe.to_dict(), **given}
+    config = {"kind": recipe.kind, "sizes": lesson.sizes.model_dump(), "recipe": recipe.to_dict(), **given}
     config |= {"texts": {"train": len(source.train), "held_out": len(source.held_out)}, "vectors": taught.digest()}
     about = f"Taught the vectors of {len(source.train):,} texts."
     kept = {VOCABULARY: lesson.vocabulary.to_json()}
-    save_run(run, out, packed(tensors_of(task.model)), fitted, config, kept, "Student", about)
+    save_run(run, out, pack(tensors_of(task.model)), fitted, config, kept, "Student", about)
     return Pretrained(out, fitted.rows, fitted.best, (len(source.train), len(source.held_out)))
 
 
@@ -188,7 +189,7 @@ def _begin(task: StudentTask, first: Parts | None) -> None:
     if first is None:
         return
     ours = tensors_of(task.model)
-    kept = unpacked(first.tensors, task.model.sizes.embedding) if first.config.get("kind") == "student" else {}
+    kept = unpack(first.tensors, task.model.sizes.embedding) if first.config.get("kind") == "student" else {}
     if {name: one.shape for name, one in kept.items()} != {name: one.shape for name, one in ours.items()}:
         raise DataError("it is no student, or one of other sizes than the recipe says", "Start from one of these sizes")
     task.model.load_state_dict({name: torch.from_numpy(one) for name, one in kept.items()})
@@ -219,9 +220,10 @@ class _Lesson:
     vocabulary: Vocabulary
 
     @property
-    def sizes(self) -> Any:
+    def sizes(self) -> StudentSizes:
         """The network's."""
-        return replace(self.recipe.sizes, vocabulary=self.vocabulary.size, output=self.taught.width)
+        shape = self.recipe.model.model_dump()
+        return StudentSizes(**shape, vocabulary=self.vocabulary.size, output=self.taught.width)
 
     def batches(self) -> StudentBatches:
         """The texts as batches: the first are for validation, which are the same however many there are.
@@ -234,7 +236,7 @@ class _Lesson:
         held_out, train = usable[: text.aside], usable[text.aside :]
         if len(train) < _FEWEST:
             raise DataError(f"{len(usable)} texts with vectors, {text.aside} of them to validate on", "Give more")
-        return StudentBatches(self.taught, ids, train, held_out, self.recipe.pieces_per_batch, self.recipe.options.seed)
+        return StudentBatches(self.taught, ids, train, held_out, self.recipe.pieces_per_batch, self.recipe.run.seed)
 
     def shares(self, source: StudentBatches) -> NDArray[np.float64]:
         """[vocabulary] of all pieces of the texts to train on, the share that each has."""

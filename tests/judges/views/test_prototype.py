@@ -14,7 +14,8 @@ from rejoinder.data.read import read
 from rejoinder.judges.features.language import LanguageView
 from rejoinder.judges.features.lexical import LexicalView
 from rejoinder.pretraining.corpora import part_of
-from rejoinder.pretraining.statistics import Counts, count_phrases
+from rejoinder.pretraining.recipe import Counts
+from rejoinder.pretraining.statistics import count_phrases
 
 # What the prototype calls the columns that mean the same.
 NAMES = {

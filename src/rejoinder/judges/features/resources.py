@@ -20,16 +20,16 @@ from rejoinder.judges.features.reference import ReferenceView
 from rejoinder.judges.features.selection import SelectionView
 from rejoinder.judges.features.table import FeatureBlock, FeatureSet
 from rejoinder.llm.causal import CausalModel
-from rejoinder.models.encoders import INSIDE, Limited
-from rejoinder.models.encoders import from_parts as encoder_of
+from rejoinder.models import INSIDE, encoder_of
+from rejoinder.models.encoders import Limited
 from rejoinder.models.mood import Mood
 from rejoinder.models.mood import from_parts as mood_of
 from rejoinder.models.phrases import Phrases
 from rejoinder.models.phrases import from_parts as phrases_of
 from rejoinder.models.remembered import Remembered
-from rejoinder.models.selector_encoder import Selector
-from rejoinder.models.selector_encoder import from_parts as selector_of
-from rejoinder.models.student_encoder import StudentEncoder
+from rejoinder.models.selector import Selector
+from rejoinder.models.selector import from_parts as selector_of
+from rejoinder.models.student import StudentEncoder
 
 PHRASES, SELECTOR, MOOD, ADDED = "phrases", "selector", "mood", "own"
 """The names under which a judge's folder holds its resources; those that a user added are `own`, `own_2` and so on."""
