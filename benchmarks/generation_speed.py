@@ -24,10 +24,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from rejoinder.models.bpe import END_ID, PAD_ID, UNK_ID
 from rejoinder.models.networks import decoding as generate
 from rejoinder.models.networks.dialogue import DialogueModel
 from rejoinder.models.sizes import DialogueSizes
+from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID
 from rejoinder.report.markdown import markdown_table
 
 RESULT = Path(__file__).parent / "results" / "generation_speed.md"
@@ -62,8 +62,8 @@ def sides(model: DialogueModel, seed: int) -> dict[str, Write]:
     limits = generate.Limits(END_ID, (PAD_ID, UNK_ID), LONGEST, 1)
 
     def sampled(contexts: Tensor, top_p: float) -> object:
-        draws = torch.rand(len(contexts), LONGEST, generator=torch.Generator().manual_seed(seed))
-        return generate.sample(model.step, model.begin(contexts), limits, draws, top_p=top_p)
+        generators = [torch.Generator().manual_seed(seed + row) for row in range(len(contexts))]
+        return generate.sample(model.step, model.begin(contexts), limits, generators, top_p=top_p)
 
     return {
         BARE: lambda contexts: bare(model, contexts),

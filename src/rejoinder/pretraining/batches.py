@@ -15,9 +15,9 @@ import torch
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError
-from rejoinder.models.bpe import PAD_ID
+from rejoinder.models.vocabulary import PAD_ID
 from rejoinder.models.networks.dialogue import Dialogues, Turns
-from rejoinder.models.networks.multiresolution import Both
+from rejoinder.models.networks.mrrnn import WordsAndCoarse
 from rejoinder.pretraining.tokens import TokenStore
 
 Ints = NDArray[np.int64]
@@ -47,20 +47,20 @@ class DialogueBatches:
     seed: int
     coarse: tuple[TokenStore, TokenStore] | None = None
 
-    def training(self, update: int, rank: int, world: int) -> Iterator[Dialogues | Both]:
+    def training(self, update: int, rank: int, world: int) -> Iterator[Dialogues | WordsAndCoarse]:
         """See `loop.Batches`."""
         turns = itertools.islice(self._passes(world), update, None)
         return (self._batch(self.train, 0, pieces[rank]) for pieces in turns)
 
-    def validation(self) -> Iterator[Dialogues | Both]:
+    def validation(self) -> Iterator[Dialogues | WordsAndCoarse]:
         """See `loop.Batches`."""
         plan = batch_plan(self.held_out, self.tokens_per_batch, seed=0, epoch=0)
         return (self._batch(self.held_out, 1, pieces) for pieces in plan)
 
-    def _batch(self, store: TokenStore, part: int, pieces: Ints) -> Dialogues | Both:
+    def _batch(self, store: TokenStore, part: int, pieces: Ints) -> Dialogues | WordsAndCoarse:
         """Return the batch of some pieces of a part, with their coarse sequences if there are any."""
         words = make_batch(store, pieces)
-        return words if self.coarse is None else Both(words, make_batch(self.coarse[part], pieces))
+        return words if self.coarse is None else WordsAndCoarse(words, make_batch(self.coarse[part], pieces))
 
     def _passes(self, world: int) -> Iterator[tuple[Ints, ...]]:
         """Yield the pieces of a batch for each of `world` processes, pass after pass, without end.

@@ -13,10 +13,9 @@ import torch
 from torch import Tensor
 
 from rejoinder.data.folders import Parts, in_folder, value_in
-from rejoinder.models.networks.dialogue import DialogueModel, Dialogues, Losses
-from rejoinder.models.networks.dual import DualEncoder, Pairs
-from rejoinder.models.networks.language import LanguageModel
-from rejoinder.models.networks.multiresolution import Both, Multiresolution
+from rejoinder.models.networks.dialogue import DialogueModel, Dialogues, LanguageModel, Losses
+from rejoinder.models.networks.dual_encoder import DualEncoder, Pairs
+from rejoinder.models.networks.mrrnn import MrRNN, WordsAndCoarse
 from rejoinder.models.sizes import DialogueSizes, DualEncoderSizes, LanguageSizes, MrrnnSizes
 from rejoinder.models.weights import Object, Size
 from rejoinder.pretraining.batches import DialogueBatches
@@ -87,15 +86,15 @@ class MrrnnTask(AdamTask):
     """MrRNN in training: the joint likelihood of words and coarse sequences."""
 
     def __init__(self, sizes: MrrnnSizes, run: Run) -> None:
-        super().__init__(Multiresolution, sizes, run)
+        super().__init__(MrRNN, sizes, run)
 
-    def loss(self, batch: Both, update: int, generator: torch.Generator) -> Tensor:  # noqa: ARG002
+    def loss(self, batch: WordsAndCoarse, update: int, generator: torch.Generator) -> Tensor:  # noqa: ARG002
         """Return the negative log-likelihood of words and coarse tokens per word token, nats."""
         words, coarse = self.model(batch, generator)
         joint: Tensor = (words.nll + coarse.nll) / words.tokens
         return joint
 
-    def sums(self, batch: Both, generator: torch.Generator) -> dict[str, Tensor]:
+    def sums(self, batch: WordsAndCoarse, generator: torch.Generator) -> dict[str, Tensor]:
         """See `loop.Task`."""
         words, coarse = self.model(batch, generator)
         sums = {"words": words.nll, "coarse": coarse.nll, "tokens": words.tokens, "coarse_tokens": coarse.tokens}

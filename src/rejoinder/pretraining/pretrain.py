@@ -21,9 +21,8 @@ from rejoinder.data.outputs import atomic_file, require_apart
 from rejoinder.data.read import raise_error, silent
 from rejoinder.errors import DataError, MissingExtra, UsageError
 from rejoinder.models import MODELS, load_encoder
-from rejoinder.models import dual_responder as dual
-from rejoinder.models.reply_bank import PART, Sample, sample
-from rejoinder.models.retrieval import BY_CONTEXT, BY_RESPONSE, RANDOM, tfidf_parts
+from rejoinder.models.reply_bank import Sample, sample
+from rejoinder.models.retrieval import BY_CONTEXT, BY_RESPONSE, RANDOM, retrieval_parts, with_bank
 from rejoinder.pretraining.corpus import Lesson, Log, Source, digests
 from rejoinder.pretraining.recipe import (
     Candidates,
@@ -250,7 +249,7 @@ def _save(
     if isinstance(recipe, DualEncoderRecipe):
         candidates = _candidates(recipe.candidates, recipe.text.held_out, source, on_error=_pass_over, log=silent)
         source.log(f"{_count(candidates)}; encoding them")
-        parts, card = dual.encoded(parts, candidates.pool), f"{card}\n{_section(candidates, source)}"
+        parts, card = with_bank(parts, candidates.bank), f"{card}\n{_section(candidates, source)}"
     write_folder(out, parts, card, force=True)
 
 
@@ -324,12 +323,10 @@ def _counted(recipe: Recipe, source: Source) -> tuple[Parts, str, Mapping[str, f
         raise TypeError(type(recipe))
     candidates = _candidates(recipe.candidates, recipe.text.held_out, source, on_error=source.on_error, log=source.log)
     source.log(_count(candidates))
-    parts = Parts({}, {})
-    if isinstance(recipe, TfidfRecipe):
-        source.log("weighing words")
-        parts = tfidf_parts(recipe.kind, candidates, smooth=recipe.smooth_idf)
+    smooth = isinstance(recipe, TfidfRecipe) and recipe.smooth_idf
+    parts = retrieval_parts({"kind": recipe.kind}, candidates, smooth=smooth)
     card = f"# {recipe.kind.upper()}\n\n{_ABOUT[recipe.kind]}.\n\n{_section(candidates, source)}"
-    return parts.holding(PART, candidates.pool.parts), card, {}
+    return parts, card, {}
 
 
 def _candidates(candidates: Candidates, held_out: float, source: Source, on_error: OnError, log: Log) -> Sample:
@@ -340,9 +337,9 @@ def _candidates(candidates: Candidates, held_out: float, source: Source, on_erro
 
 def _count(candidates: Sample) -> str:
     """Return how many candidates there are, in words."""
-    pool = candidates.pool
+    bank = candidates.bank
     return (
-        f"{pool.pairs:,} pairs of context and response of {candidates.seen:,}, {len(pool.texts):,} different responses"
+        f"{bank.pairs:,} pairs of context and response of {candidates.seen:,}, {len(bank.texts):,} different responses"
     )
 
 

@@ -21,16 +21,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rejoinder.data.dialogues import Dialogue
+from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.models.networks.selector import Choices, SelectorModel
-from rejoinder.models.selecting import SelectorNetwork, shapes
+from rejoinder.models.selector import COMMON, Selector, tensor_shapes
 from rejoinder.models.sizes import SelectorSizes
 from rejoinder.pretraining.corpus import Lesson, Source, is_held_out
 from rejoinder.pretraining.loop import AdamTask, Row, tensors_of
 from rejoinder.pretraining.recipe import Run, SelectorRecipe
 from rejoinder.pretraining.student import TeacherVectors, read_vectors, write_vectors
 
-VECTORS, COMMON = "vectors", "common"
+VECTORS = "vectors"
 _EARLIER, _LATER = 6, 4  # how far other turns are from a reply that it is distinguished from
 _MOST_VALIDATED = 16  # batches
 _FEWEST = 2  # replies
@@ -183,12 +184,12 @@ class SelectorTask(AdamTask):
 
     def loss(self, batch: Choices, update: int, generator: torch.Generator) -> Tensor:  # noqa: ARG002
         """Return the cross-entropy of a context, mean of both directions, nats."""
-        loss: Tensor = self.model.choose(batch).loss / len(batch.replies)
+        loss: Tensor = self.model.contrastive_loss(batch).loss / len(batch.replies)
         return loss
 
     def sums(self, batch: Choices, generator: torch.Generator) -> dict[str, Tensor]:  # noqa: ARG002
         """See `loop.Task`."""
-        sums = {name: value.cpu().double() for name, value in self.model.choose(batch)._asdict().items()}
+        sums = {name: value.cpu().double() for name, value in self.model.contrastive_loss(batch)._asdict().items()}
         return {**sums, "contexts": torch.tensor(len(batch.replies), dtype=torch.float64)}
 
     def figures(self, totals: Mapping[str, Tensor]) -> Row:
@@ -246,6 +247,7 @@ def selector_tensors(
     tensors: Mapping[str, NDArray[Any]], sizes: SelectorSizes, common: NDArray[np.float32]
 ) -> dict[str, NDArray[np.float16]]:
     """Return what inference needs, in half precision: the weights, and the vectors that they make of common replies."""
-    kept = {name: tensors[name].astype(np.float16) for name in shapes(sizes)}
-    network = SelectorNetwork(kept)
-    return {**kept, COMMON: np.stack([network.reply(vector) for vector in common]).astype(np.float16)}
+    kept = {name: tensors[name].astype(np.float16) for name in tensor_shapes(sizes)}
+    selector = Selector(Parts({}, kept))
+    replies = [selector.replies(vector[None]) for vector in common]  # one by one: equal bits on every machine
+    return {**kept, COMMON: np.concatenate(replies).astype(np.float16)}

@@ -32,10 +32,10 @@ from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import in_folder
 from rejoinder.data.outputs import atomic_file
 from rejoinder.errors import DataError, UsageError
-from rejoinder.models.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary
+from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID, Vocabulary
 from rejoinder.models.networks.student import StudentModel
-from rejoinder.models.packing import packed, unpacked
 from rejoinder.models.sizes import StudentSizes
+from rejoinder.models.student import pack, unpack
 from rejoinder.models.weights import text_of
 from rejoinder.pretraining.corpus import VOCABULARY, Lesson, Log, Source, run_vocabulary
 from rejoinder.pretraining.loop import AdamTask, Row, tensors_of
@@ -372,7 +372,7 @@ def student_lesson(recipe: StudentRecipe, source: Source, run: Path) -> Lesson:
         StudentBatches(teacher, ids, train, held_out, recipe.pieces_per_batch, recipe.run.seed),
         {"texts": {"train": len(train), "held_out": len(held_out)}, "vectors": teacher.digest()},
         {VOCABULARY: vocabulary.to_json()},
-        lambda: packed(tensors_of(task.model)),
+        lambda: pack(tensors_of(task.model)),
         f"Taught the vectors of {len(train):,} texts.",
     )
 
@@ -405,7 +405,7 @@ def _start(task: StudentTask, source: Source) -> None:
     """Give a student the weights of another. Raises `DataError` if that is none, or one of other sizes."""
     weights, start = tensors_of(task.model), source.start
     assert start is not None  # noqa: S101 - the caller looked
-    other = unpacked(start.tensors, task.model.sizes.embedding) if start.config.get("kind") == "student" else {}
+    other = unpack(start.tensors, task.model.sizes.embedding) if start.config.get("kind") == "student" else {}
     if {name: tensor.shape for name, tensor in other.items()} != {name: one.shape for name, one in weights.items()}:
         raise DataError("it is no student, or one of other sizes than the recipe says", "Start from one of these sizes")
     task.model.load_state_dict({name: torch.from_numpy(tensor) for name, tensor in other.items()})

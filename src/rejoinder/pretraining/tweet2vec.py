@@ -28,8 +28,8 @@ from rejoinder.data.dialogues import texts
 from rejoinder.data.files import OnError, rows
 from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError
-from rejoinder.models.batching import padded
-from rejoinder.models.networks.tweet import TweetModel
+from rejoinder.models.networks.loading import pad
+from rejoinder.models.networks.tweet2vec import Tweet2Vec
 from rejoinder.models.sizes import TweetSizes
 from rejoinder.models.tweets import UNKNOWN, as_numbers, clean_tweet, hashtags_in, is_retweet, most_frequent, numbered
 from rejoinder.pretraining.batches import Ints
@@ -193,8 +193,8 @@ class TweetBatches:
 
 def as_batch(tweets: Sequence[Tweet]) -> TweetBatch:
     """Return the tweets as tensors."""
-    symbols, lengths = padded([tweet.symbols for tweet in tweets], UNKNOWN)
-    return TweetBatch(symbols, lengths, padded([tweet.hashtags for tweet in tweets], _NONE)[0])
+    symbols, lengths = pad([tweet.symbols for tweet in tweets], UNKNOWN)
+    return TweetBatch(symbols, lengths, pad([tweet.hashtags for tweet in tweets], _NONE)[0])
 
 
 class TweetTask(AdamTask):
@@ -207,7 +207,7 @@ class TweetTask(AdamTask):
     """
 
     def __init__(self, sizes: TweetSizes, run: Run, l2: float = 0.0) -> None:
-        super().__init__(TweetModel, sizes, run)
+        super().__init__(Tweet2Vec, sizes, run)
         self.l2 = l2
 
     def rate(self, update: int) -> float:

@@ -17,7 +17,7 @@ from examples_for_views import EXAMPLES, SENTENCES, features, require_rows_of_th
 from rejoinder.example import Example
 from rejoinder.judges.features.alignment import RECENT, AlignmentView, Floats
 from rejoinder.models import load_encoder
-from rejoinder.models.student_encoder import StudentEncoder
+from rejoinder.models.student import StudentEncoder
 
 NAMES = ("dog", "puppy", "tree", "oak", "the")
 NEAR = np.array([[2, 0, 0], [1, 1, 0], [0, 1, 0], [0, 1, 1], [0, 0, 1]], dtype=np.float32)

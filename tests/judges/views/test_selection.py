@@ -19,7 +19,7 @@ from rejoinder.example import Example
 from rejoinder.judges.features.selection import SelectionView
 from rejoinder.models import load_encoder
 from rejoinder.models.remembered import Remembered
-from rejoinder.models.selector_encoder import from_parts
+from rejoinder.models.selector import from_parts
 from tiny import dialogue_model, selector_model, student_model
 
 
@@ -46,13 +46,14 @@ def test_a_row_depends_on_its_example_alone(view: SelectionView, examples: list[
 
 def test_by_hand(view: SelectionView) -> None:
     example = Example(("the cat sat", "how are you", "thanks", "hello you"), "the dog ran")
-    first, before, last, reply = view.encoder.encode([*example.context[1:], example.response])
+    vectors = view.encoder.encode([*example.context[1:], example.response])
     selector, found = view.selector, features(view, example)
-    context = selector.context([last, before, first])
-    assert found["answers_context"] == pytest.approx(context @ selector.reply(reply), abs=1e-6)
-    assert found["answers_last"] == pytest.approx(selector.context([last]) @ selector.reply(reply), abs=1e-6)
-    assert found["like_last"] == pytest.approx(selector.reply(last) @ selector.reply(reply), abs=1e-6)
-    assert found["like_before_last"] == pytest.approx(selector.reply(before) @ selector.reply(reply), abs=1e-6)
+    (last,), (context,) = selector.contexts(vectors[None, 2::-1])
+    _, said_before, said_last, reply = selector.replies(vectors)
+    assert found["answers_context"] == pytest.approx(context @ reply, abs=1e-6)
+    assert found["answers_last"] == pytest.approx(last @ reply, abs=1e-6)
+    assert found["like_last"] == pytest.approx(said_last @ reply, abs=1e-6)
+    assert found["like_before_last"] == pytest.approx(said_before @ reply, abs=1e-6)
     common = selector.common @ context
     assert found["beyond_common"] == pytest.approx(found["answers_context"] - common.mean(), abs=1e-6)
     assert found["common_that_fit_better"] == pytest.approx((common > found["answers_context"]).mean())

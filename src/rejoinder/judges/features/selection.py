@@ -16,8 +16,8 @@ from rejoinder.example import Example
 from rejoinder.judges.features.table import Features, Group
 from rejoinder.judges.features.view import Column, groups_of, names_of, table
 from rejoinder.judges.learner import Side
-from rejoinder.models.selecting import Floats
-from rejoinder.models.selector_encoder import Selector
+from rejoinder.models.selector import Selector
+from rejoinder.models.student import Floats
 from rejoinder.scorer import Encoder, FloatArray
 
 
@@ -46,10 +46,11 @@ class Asked(NamedTuple):
     @classmethod
     def of(cls, selector: Selector, turns: Sequence[FloatArray]) -> Asked:
         """A context, of the encoder's vectors [D] of its last turn, of the one before and so on."""
-        last, whole = selector.contexts(turns)
+        last, whole = (rows[0] for rows in selector.contexts(np.array(turns)[None]))
         common = np.clip(selector.common @ whole, -1.0, 1.0)
-        before = selector.reply(turns[1]) if len(turns) > 1 else np.full_like(whole, np.nan)
-        return cls(whole, last, (selector.reply(turns[0]), before), common, float(common.mean()))
+        said = selector.replies(np.array(turns[:2]))
+        before = said[1] if len(turns) > 1 else np.full_like(whole, np.nan)
+        return cls(whole, last, (said[0], before), common, float(common.mean()))
 
 
 class Choice(NamedTuple):
@@ -126,7 +127,7 @@ class SelectionView:
             for own in {turns[row] for row in rows}
         }
         found = np.full((len(examples), len(COLUMNS)), np.nan, dtype=np.float32)
-        replies = (self.selector.reply(vectors[examples[row].response]) for row in rows)
+        replies = self.selector.replies(np.array([vectors[examples[row].response] for row in rows])) if rows else ()
         found[rows] = table(
             COLUMNS, (Choice.of(asked[turns[row]], reply) for row, reply in zip(rows, replies, strict=True))
         )

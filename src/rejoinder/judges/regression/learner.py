@@ -1,155 +1,360 @@
-"""How judges over views are learnt. Shapes: N rated lines, F features."""
+"""How judges over features are learned: one head for replies with a reference, one for replies without.
+
+People of one study use a scale differently from those of another. So heads are fitted to ratings that are standardised
+within their data set, and a line weighs less in a large set: ten thousand lines must not drown ten sets of 500.
+Shapes: N rated lines, M augmented rows, n lines of one head, F features, W numbers of a long vector.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.scales import Scale
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.judges.augmentation import augment
+from rejoinder.judges.augmentation import NO_LINE, AugmentedExample, WrittenFor, augment
 from rejoinder.judges.features.added import load_source
 from rejoinder.judges.features.resources import Resources, default_resources
-from rejoinder.judges.features.table import FeatureSet
+from rejoinder.judges.features.table import VECTOR, Features, FeatureSet
 from rejoinder.judges.learner import Choices, Rows, Side
 from rejoinder.judges.lines import UNREAD
-from rejoinder.judges.regression.fit import STEPS, Part, Way, fit_parts, parts_used
-from rejoinder.judges.regression.judge import ViewsJudge
-from rejoinder.judges.regression.lines import Spoilt, ViewLines, encode
-from rejoinder.judges.regression.trees import FULL, Growth
+from rejoinder.judges.regression.calibration import calibrate
+from rejoinder.judges.regression.cloud import INSIDE, fit_cloud
+from rejoinder.judges.regression.head import (
+    FORESTS,
+    SIDES,
+    FittedHead,
+    Flags,
+    Head,
+    fit_head,
+    heads_used,
+    sides_present,
+)
+from rejoinder.judges.regression.judge import FeatureJudge
+from rejoinder.judges.regression.linear import Written
+from rejoinder.judges.regression.trees import DEFAULT, TreeOptions
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 NAME = "judge"
-_SECONDS = 6e-3  # of one core of 2026 a line, for all heads of a fit
-Spoiler = Callable[[Sequence[Example]], Sequence[Spoilt]]
-"""Makes worse replies of examples, for a judge to learn what is no good reply."""
+Augmenter = Callable[[Sequence[Example]], Sequence[AugmentedExample]]
+MIN_LINES = 60  # of a head; with fewer the trees have no leaf to grow
+_MIN_CONTEXTS = 12  # with fewer a fold of the calibration would be one or two
+_FOLDS = 4
+_NONSENSE = 1.0  # standard deviations that nonsense is rated lower
+_COMMON_NONSENSE = 0.05  # if a larger share of the lines looks like nonsense, it is another language
+_USUAL_SIZE = 500  # lines of a data set whose lines weigh 1
+_SECONDS = 1.2e-2  # per line for all heads of a fit, on one core of 2026
+
+
+class AugmentedRows(NamedTuple):
+    """Rows of augmented replies; see `AugmentedExample`."""
+
+    features: Features  # [M, F]
+    rows: Rows  # [M] the line that each was made of, or `NO_LINE`
+    at_most: FloatArray  # [M]
+    less: FloatArray  # [M]
+    weights: FloatArray  # [M]
+    # [M] the number of the reply if a line of the same data set has it too (see `TrainingLines`), else -1
+    replies: Rows
+    written_for: Rows  # [M] `WrittenFor`
+    contexts: Rows  # [M] numbers of their contexts
+
+    def of_lines(self, rows: Rows, replies: Rows) -> AugmentedRows:
+        """Return those made of no line, or of the ascending `rows`; `replies` [N] are the numbers of every line.
+
+        A reply that is equal to that of another line stays only if one of `rows` has it: what is fitted on some lines
+        sees nothing of the others.
+        """
+        is_own = (self.replies < 0) | np.isin(self.replies, replies[rows])
+        kept = (self.rows == NO_LINE) | np.isin(self.rows, rows) & is_own
+        return AugmentedRows._make(column[kept] for column in self)
+
+    def targets(self, of_lines: FloatArray) -> FloatArray:
+        """Return [M] targets from the [N] targets of the lines."""
+        before = np.where(self.rows == NO_LINE, np.inf, of_lines[self.rows])
+        return np.minimum(before - self.less, self.at_most)
 
 
 @dataclass(frozen=True)
-class FittedViews:
-    """Fitted heads, before they are a judge.
+class TrainingLines:
+    """N rated lines."""
 
-    Attributes:
-        material: what their views are made of.
-        parts: the heads, by way.
-    """
+    features: Features  # [N, F]
+    sets: Rows  # [N] number of the data set, from 0
+    groups: Rows  # [N] number of the context, from 0
+    context: Flags  # [N] whether there is any
+    reference: Flags  # [N] whether there is any
+    replies: Rows  # [N] number of the reply in its data set, from 0
+    augmented: AugmentedRows  # rows made of these lines, and others
 
-    material: Resources
-    parts: Mapping[Way, Part]
+    def select(self, rows: Rows, columns: Rows) -> TrainingLines:
+        """Return the ascending `rows` with some of the features, and what may be seen of the augmented rows."""
+        augmented = self.augmented.of_lines(rows, self.replies)
+        places = np.where(augmented.rows == NO_LINE, NO_LINE, np.searchsorted(rows, augmented.rows))
+        return TrainingLines(
+            features=self.features[np.ix_(rows, columns)],
+            sets=np.unique(self.sets[rows], return_inverse=True)[1],
+            groups=np.unique(self.groups[rows], return_inverse=True)[1],
+            context=self.context[rows],
+            reference=self.reference[rows],
+            replies=self.replies[rows],
+            augmented=augmented._replace(rows=places.astype(np.intp), features=augmented.features[:, columns]),
+        )
+
+
+def encode(
+    feature_set: FeatureSet, examples: Sequence[Example], augmented: Sequence[AugmentedExample]
+) -> TrainingLines:
+    """Return the features of examples and of augmented replies."""
+    changed = [line.example for line in augmented]
+    numbers = _numbers([f"{line.dataset or ''}\n{line.response.casefold().strip()}" for line in (*examples, *changed)])
+    replies, of_changed = numbers[: len(examples)], numbers[len(examples) :]
+    context, reference = sides_present(examples)
+    return TrainingLines(
+        features=feature_set.compute(examples),
+        sets=_numbers([example.dataset or "" for example in examples]),
+        groups=_contexts(examples),
+        context=context,
+        reference=reference,
+        replies=replies,
+        augmented=AugmentedRows(
+            features=feature_set.compute(changed),
+            rows=np.array([line.row for line in augmented], np.intp),
+            at_most=np.array([line.at_most for line in augmented]),
+            less=np.array([line.less for line in augmented]),
+            weights=np.array([line.weight for line in augmented]),
+            replies=np.where(np.isin(of_changed, replies), of_changed, -1),
+            written_for=np.array([line.written_for for line in augmented], np.intp),
+            contexts=_contexts(changed),
+        ),
+    )
+
+
+def _contexts(examples: Sequence[Example]) -> Rows:
+    """Return [N] the number of each context, from 0: lines of one conversation have the same number."""
+    return sorted_clusters(examples, [("\n".join(example.order_key),) for example in examples]).numbers
+
+
+def _numbers(labels: Sequence[str]) -> Rows:
+    """Return [N] the number of each label, from 0."""
+    return np.unique(np.array(labels, np.str_), return_inverse=True)[1].astype(np.intp)
+
+
+@dataclass(frozen=True)
+class FittedHeads:
+    """Fitted heads, before they are a judge."""
+
+    resources: Resources
+    heads: Mapping[Side, FittedHead]
 
     @property
     def record(self) -> Mapping[str, Any]:
         """What was fitted."""
         return {
-            "features": {way: len(part.columns) for way, part in self.parts.items()},
-            "fitted_lines": {way: part.lines for way, part in self.parts.items()},
+            "features": {side: len(head.columns) for side, head in self.heads.items()},
+            "fitted_lines": {side: head.lines for side, head in self.heads.items()},
         }
 
     @property
     def account(self) -> Sequence[str]:
         """The same in words."""
+        kinds = {"context": "that need no reference", "reference": "with those of references"}
         return [
-            f"fitted on {part.lines} lines by {len(part.columns)} features "
-            + ("that need no reference" if way == "context" else "with those of references")
-            for way, part in self.parts.items()
+            f"fitted on {head.lines} lines by {len(head.columns)} features {kinds[side]}"
+            for side, head in self.heads.items()
         ]
 
-    def predict(self, encoded: ViewLines, rows: Rows) -> FloatArray:
-        """[n] scores of the ascending `rows`; NaN where no head reads them."""
-        found = np.full(len(rows), np.nan)
-        for part, own in self.shared(encoded, rows):
-            features = encoded.features[np.ix_(own, part.columns)]
-            found[np.searchsorted(rows, own)] = part.calibration.answers(part.head.predict(features))[0]
-        return found
+    def predict(self, encoded: TrainingLines, rows: Rows) -> FloatArray:
+        """Return [n] scores of the ascending `rows`; NaN where no head reads them."""
+        scores = np.full(len(rows), np.nan)
+        for head, own in self.shared(encoded, rows):
+            features = encoded.features[np.ix_(own, head.columns)]
+            scores[np.searchsorted(rows, own)] = head.calibration.answers(head.head.predict(features))[0]
+        return scores
 
-    def shared(self, encoded: ViewLines, rows: Rows) -> list[tuple[Part, Rows]]:
-        """Each part, with those of the ascending `rows` that it reads."""
-        used = np.array(parts_used(self.parts, encoded.context[rows], encoded.reference[rows]), object)
-        return [(part, rows[used == way]) for way, part in self.parts.items()]
+    def shared(self, encoded: TrainingLines, rows: Rows) -> list[tuple[FittedHead, Rows]]:
+        """Return each head with those of the ascending `rows` that it reads."""
+        used = np.array(heads_used(self.heads, encoded.context[rows], encoded.reference[rows]), object)
+        return [(head, rows[used == side]) for side, head in self.heads.items()]
 
-    def judge(self, training: Mapping[str, Any], scale: Scale) -> ViewsJudge:
-        """The judge."""
-        return ViewsJudge(material=self.material, heads=self.parts, training=training, scale=scale)
+    def judge(self, training: Mapping[str, Any], scale: Scale) -> FeatureJudge:
+        """Return the judge."""
+        return FeatureJudge(self.resources, self.heads, training, scale)
 
 
 @dataclass(frozen=True)
-class ViewsLearner:
-    """Learns judges over views.
+class FeatureLearner:
+    """Learns judges over features.
 
     Attributes:
-        material: what their views are made of.
-        spoiler: what makes worse replies of the rated ones; None does without such a defence.
-        growth: how trees are grown.
-        name: what its judges are called.
-        stops: see `judges.train`: nothing is stopped by validation lines, these are fitted on too.
+        resources: what their features are computed with.
+        augmenter: changes rated replies, for judges to learn what is no good reply; None for none.
+        trees: how trees are grown.
+        name: of its judges.
+        stops: False, see `judges.train`: nothing is stopped by validation lines, these are fitted on too.
     """
 
-    material: Resources
-    spoiler: Spoiler | None = None
-    growth: Growth = FULL
+    resources: Resources
+    augmenter: Augmenter | None = None
+    trees: TreeOptions = DEFAULT
     name: str = NAME
     stops: bool = False
 
     @property
-    def views(self) -> FeatureSet:
-        """What they read."""
-        return self.material.features
+    def feature_set(self) -> FeatureSet:
+        """The features of an example."""
+        return self.resources.features
 
     @property
     def needs(self) -> tuple[Side, ...]:
-        """Nothing that all lines must have: one of context and reference."""
+        """No side that all lines must have: one of context and reference."""
         return ()
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """The views, and whether spoilt replies are added."""
-        return {**self.views.options, "defended": self.spoiler is not None}
+        """The features, and whether augmented replies are added."""
+        return {**self.feature_set.options, "defended": self.augmenter is not None}
 
     @property
     def steps(self) -> int:
-        """Fits of a head."""
-        return STEPS
+        """How often a fit calls `advance`."""
+        return len(SIDES) * (FORESTS + _FOLDS)
 
-    def encode(self, examples: Sequence[Example]) -> ViewLines:
-        """Features of examples, and of what the spoiler makes of them."""
-        return encode(self.views, examples, self.spoiler(examples) if self.spoiler else ())
+    def encode(self, examples: Sequence[Example]) -> TrainingLines:
+        """Return features of examples and of augmented replies."""
+        return encode(self.feature_set, examples, self.augmenter(examples) if self.augmenter else ())
 
-    def unusable(self, encoded: ViewLines) -> list[str]:
-        """[N] which lines have neither context nor reference."""
-        return ["" if there else UNREAD for there in encoded.context | encoded.reference]
+    def unusable(self, encoded: TrainingLines) -> list[str]:
+        """Return [N] the reason why a line cannot be learned from, or ""."""
+        return ["" if is_read else UNREAD for is_read in encoded.context | encoded.reference]
 
     def seconds(self, lines: float) -> float:
-        """About how long a fit takes."""
+        """Return about how long a fit takes."""
         return 3 + _SECONDS * lines
 
     def fit(
         self,
-        encoded: ViewLines,
+        encoded: TrainingLines,
         ratings: FloatArray,
         train: Rows,
         validation: Rows,
         rng: np.random.Generator,
         advance: Advance = ignore,
-    ) -> FittedViews:
-        """See `Learner.fit`. Nothing is stopped by `validation`: these lines are fitted on too."""
+    ) -> FittedHeads:
+        """Fit the heads that the lines suffice for, on `validation` lines too; see `Learner.fit`."""
         rows = np.sort(np.concatenate([train, validation]))
-        parts = fit_parts(encoded, ratings, rows, self.views, self.growth, rng, advance)
-        if not parts:
+        heads: dict[Side, FittedHead] = {}
+        for side in SIDES:
+            own = rows[getattr(encoded, side)[rows]]
+            is_enough = len(own) >= MIN_LINES and len(np.unique(encoded.groups[own])) >= _MIN_CONTEXTS
+            if is_enough and len(np.unique(ratings[own])) > 1:
+                columns = columns_of(self.feature_set, side)
+                vector = int((self.feature_set.readers[columns] == VECTOR).sum())
+                lines = encoded.select(own, columns)
+                heads[side] = _HeadFit(lines, ratings[own], vector, rng).fitted(columns, self.trees, advance)
+        if not heads:
             raise DataError(f"{len(rows)} lines suffice for no head", "Rate more responses")
-        return FittedViews(self.material, parts)
+        return FittedHeads(self.resources, heads)
 
 
-def learner(name: str, choices: Choices) -> ViewsLearner:
-    """The learner of judges over the views of the judge in the box, and those that a user adds.
+def columns_of(feature_set: FeatureSet, side: Side) -> Rows:
+    """Return the features that a head reads, in its order."""
+    columns = feature_set.plain if side == "context" else np.arange(len(feature_set.columns))
+    return np.asarray(columns[np.argsort(feature_set.readers[columns], kind="stable")])
+
+
+def standardized(ratings: FloatArray, sets: NDArray[np.intp]) -> FloatArray:
+    """Return [N] ratings in standard deviations from the mean of their data set; `sets` counts from 0."""
+    counts = np.maximum(np.bincount(sets), 1)
+    means = np.bincount(sets, ratings) / counts
+    spreads = np.sqrt(np.bincount(sets, (ratings - means[sets]) ** 2) / counts)
+    return (ratings - means[sets]) / np.where(spreads > 0, spreads, 1.0)[sets]
+
+
+def line_weights(sets: NDArray[np.intp]) -> FloatArray:
+    """Return [N] weights by which a data set counts by the square root of its size."""
+    return np.sqrt(_USUAL_SIZE / np.bincount(sets)[sets])
+
+
+@dataclass(frozen=True)
+class _HeadFit:
+    """The fit of one head to n lines with [n] `ratings` from 1 to 5; `vector` is W."""
+
+    lines: TrainingLines
+    ratings: FloatArray
+    vector: int
+    rng: np.random.Generator
+
+    @cached_property
+    def targets(self) -> FloatArray:
+        """[n] ratings in standard deviations of their set."""
+        return standardized(self.ratings, self.lines.sets)
+
+    def fitted(self, columns: Rows, options: TreeOptions, advance: Advance) -> FittedHead:
+        """Return the head over the features `columns` of all, calibrated by cross-validation."""
+        lines, everything = self.lines, np.arange(len(self.targets))
+        # Calibration needs how much predictions vary and by how much they are off; fewer, larger steps show that too.
+        quick = options._replace(trees=-(-options.trees * 2 // 5), learning_rate=options.learning_rate * 5 / 2)
+        predictions, distances = (np.full(len(self.targets), np.nan) for _ in range(2))
+        plain, folds = lines.features[:, : len(columns) - 1 - self.vector], self._folds()
+        for fold in range(_FOLDS):
+            held_out = folds == fold
+            if held_out.any() and not held_out.all():
+                head = self._head(np.flatnonzero(~held_out), quick, 1)
+                predictions[held_out] = head.predict(lines.features[held_out])
+                distances[held_out] = fit_cloud(plain[~held_out]).distances(plain[held_out])
+            advance(1)
+        head = self._head(everything, options, FORESTS, advance)
+        # Explanations start at the mean of human replies, without the augmented ones.
+        head = head.with_baseline(lines.features, line_weights(lines.sets))
+        calibration = calibrate(predictions, self.ratings, lines.sets)
+        # All data sets count alike, whatever their size.
+        order, share = np.argsort(distances), 1.0 / np.bincount(lines.sets)[lines.sets]
+        reached = np.cumsum(share[order]) / share.sum()
+        bound = float(distances[order][min(int(np.searchsorted(reached, INSIDE)), len(order) - 1)])
+        return FittedHead(columns, head, calibration, replace(fit_cloud(plain), bound=bound), len(self.targets))
+
+    def _folds(self) -> Rows:
+        """Return [n] folds of whole data sets, or of whole contexts if there are few sets."""
+        wholes = self.lines.sets if self.lines.sets.max() + 1 >= _FOLDS else self.lines.groups
+        return self.rng.permutation(np.arange(int(wholes.max()) + 1) % _FOLDS)[wholes]
+
+    def _head(self, rows: Rows, options: TreeOptions, forests: int, advance: Advance = ignore) -> Head:
+        """Return a head fitted to some of the lines and to the augmented rows made of these."""
+        features, weights = self.lines.features[rows], line_weights(self.lines.sets)[rows]
+        augmented = self.lines.augmented.of_lines(rows, self.lines.replies)
+        is_common = features[:, -1 - self.vector].mean() > _COMMON_NONSENSE
+        of_lines = np.full(len(rows), WrittenFor.OTHER)
+        kinds, contexts = (np.concatenate([of_lines, column]) for column in (augmented.written_for, augmented.contexts))
+        return fit_head(
+            np.concatenate([features, augmented.features]),
+            np.concatenate([self.targets[rows], augmented.targets(self.targets)]),
+            np.concatenate([weights, augmented.weights]),
+            self.rng,
+            # Over the features of texts alone, probes made no measurable difference (docs/lab-notes.md).
+            written=Written(kinds, contexts) if self.vector else None,
+            vector=self.vector,
+            nonsense_penalty=0.0 if is_common else _NONSENSE,
+            options=options,
+            forests=forests,
+            advance=advance,
+        )
+
+
+def learner(name: str, choices: Choices) -> FeatureLearner:
+    """Return the learner of judges over the features of the bundled judge, and those that a user adds.
 
     Raises:
-        UsageError: something was chosen that has no effect, or is no view.
-        DataError, MissingAsset, MissingExtra: a view cannot be loaded (see `added.load_source`).
+        UsageError: something was chosen that has no effect, or is no source of features.
+        DataError, MissingAsset, MissingExtra: a source cannot be loaded (see `load_source`).
     """
     choices.only(name, "views")
     added = tuple(map(load_source, choices.views))
-    return ViewsLearner(replace(default_resources(), added=added), augment)
+    return FeatureLearner(replace(default_resources(), added=added), augment)
