@@ -26,7 +26,7 @@ from rejoinder.improve.diversity import distinct
 from rejoinder.models import load_responder
 from rejoinder.models.decoding import Decoding
 from rejoinder.models.reply_bank import Retriever
-from rejoinder.pretraining.corpora import part_of
+from rejoinder.pretraining.corpus import is_held_out, unjudged
 from rejoinder.responder import Responder, answer, request, signature_of
 from rejoinder.scorer import Advance, Scorer, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, load_scorer
@@ -224,8 +224,9 @@ def _measured(
 def _held_out(files: Sequence[str | Path], share: float, on_error: OnError) -> Iterator[tuple[str, Dialogue]]:
     """The held-out dialogues of each corpus, with its name."""
     for file in files:
-        for dialogue in part_of([file], share, held_out=True, on_error=on_error):
-            yield Path(file).name.partition(".")[0], dialogue
+        for dialogue in unjudged(read_dialogues(file, on_error=on_error), keep_judged=False):
+            if is_held_out(dialogue, share):
+                yield Path(file).name.partition(".")[0], dialogue
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ import rejoinder
 from conftest import Ran, Run, refused
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, read_folder, write_folder
-from rejoinder.pretraining.build import build_retrieval
-from rejoinder.pretraining.corpora import is_held_out
+from rejoinder.pretraining.corpus import is_held_out
+from rejoinder.pretraining.pretrain import pretrain
 from rejoinder.pretraining.recipe import SCHEMAS, RandomRecipe, RetrievalText
 from rejoinder.responder import answer, request
 from research.liu2016_table2 import ALL, HUMAN, LENGTH, Row, Table2, compute, contexts, responders
@@ -63,7 +63,7 @@ def places(corpora: list[Path]) -> dict[str, str]:
     for kind in ("random", "c-tfidf"):
         schema: Any = SCHEMAS[kind]
         recipe = schema(kind=kind, text=RetrievalText(held_out=0.01))
-        build_retrieval(recipe, corpora, folder / kind)
+        pretrain(recipe, corpora, folder / kind)
     bot = f"command:{sys.executable} {folder}/bot.py"
     return {"any": f"{folder}/random", "near": f"{folder}/c-tfidf", "polite": bot, "mute": f"{bot} mute"}
 
@@ -191,7 +191,7 @@ def test_wrong_calls_are_refused(experiment: Run, corpora: list[Path], places: d
         f"-r {places['near']}: expected NAME=FOLDER, or NAME= and another responder",
     )
     less = tmp_path / "less"
-    build_retrieval(RandomRecipe(kind="random", text=RetrievalText(held_out=0.005)), corpora, less)
+    pretrain(RandomRecipe(kind="random", text=RetrievalText(held_out=0.005)), corpora, less)
     problem = f"{less}: held out 0.005 of its dialogues, and 0.01 are to be asked"
     refused(call(corpora[0], "-r", f"x={less}"), 2, f"{problem}. Train it again with held_out = 0.01 or more")
     judge = tmp_path / "judge"

@@ -24,8 +24,8 @@ from rejoinder.models.decoding import Decoding
 from rejoinder.models.reply_bank import Retriever, Sample, sample, top
 from rejoinder.models.retrieval import TOKENIZER
 from rejoinder.models.vocabulary import Vocabulary, train_bpe
-from rejoinder.pretraining.build import build_retrieval
-from rejoinder.pretraining.corpora import is_held_out
+from rejoinder.pretraining.corpus import is_held_out
+from rejoinder.pretraining.pretrain import pretrain
 from rejoinder.pretraining.recipe import Candidates, RandomRecipe, RetrievalText, read_recipe
 from rejoinder.responder import Answer, Context, Request, answer, request
 from rejoinder.scorer import FloatArray
@@ -315,7 +315,7 @@ def test_what_is_held_out_is_no_candidate(tmp_path: Path) -> None:
     train = {turns[1] for turns, one in zip(said, dialogues(*said), strict=True) if not is_held_out(one, 0.3)}
     assert "answer 0" in train and 30 < len(train) < 55
     for keep in (True, False):
-        build_retrieval(
+        pretrain(
             RandomRecipe(kind="random", text=RetrievalText(held_out=0.3)),
             [file],
             tmp_path / "r",

@@ -15,9 +15,9 @@ import torch
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError
-from rejoinder.models.vocabulary import PAD_ID
 from rejoinder.models.networks.dialogue import Dialogues, Turns
 from rejoinder.models.networks.mrrnn import WordsAndCoarse
+from rejoinder.models.vocabulary import PAD_ID
 from rejoinder.pretraining.tokens import TokenStore
 
 Ints = NDArray[np.int64]

@@ -44,6 +44,7 @@ from rejoinder.scorer import Advance, ignore
 if TYPE_CHECKING:
     from rejoinder.pretraining.loop import Trained
 
+TEXTS = "texts.json"  # of a teacher's vectors
 RECIPE_FILE = "recipe.json"
 """The file of a run's folder that holds what decides the run."""
 _TITLES = {"selector": "Selector", "student": "Student", "tweet2vec": "tweet2vec"}
@@ -113,7 +114,7 @@ def pretrain(
     with _needs_torch():
         if is_network:
             import rejoinder.pretraining.loop  # noqa: F401 - before any work
-        has_vectors = isinstance(recipe, StudentRecipe) and any((Path(file) / "texts.json").is_file() for file in files)
+        has_vectors = isinstance(recipe, StudentRecipe) and any((Path(file) / TEXTS).is_file() for file in files)
         files = files if has_vectors else corpus_files(files)
         _require_options(recipe, files, start, teacher, keep_judged=keep_judged, has_vectors=has_vectors)
         run = own_run(out, [*files, *([start] if start else [])], force=force) if is_network else None
@@ -170,13 +171,13 @@ def _require_options(
 def _identity(recipe: Recipe, source: Source) -> dict[str, Any]:
     """Return what a model is made from, as its folder says it; with the recipe it tells one run from another."""
     encoder = dict(source.encoder.options) if source.encoder else None
+    is_vectors = isinstance(recipe, StudentRecipe) and encoder is None
+    folder = Path(source.files[0])
+    corpora = [{**digests([folder / TEXTS])[0], "name": folder.name}] if is_vectors else digests(source.files)
     if isinstance(recipe, TweetRecipe):
-        return {"corpora": digests(source.files)}
-    identity: dict[str, Any] = {"corpora": digests(source.files), "keep_judged": source.keep_judged}
+        return {"corpora": corpora}
+    identity: dict[str, Any] = {"corpora": corpora, "keep_judged": source.keep_judged}
     if isinstance(recipe, StudentRecipe):
-        if encoder is None:
-            folder = Path(source.files[0])
-            identity["corpora"] = [{**digests([folder / "texts.json"])[0], "name": folder.name}]
         identity |= {"teacher": encoder} | ({"start": source.start.digest} if source.start else {})
     elif isinstance(recipe, SelectorRecipe | MoodRecipe):
         identity["encoder"] = encoder

@@ -32,10 +32,10 @@ from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import in_folder
 from rejoinder.data.outputs import atomic_file
 from rejoinder.errors import DataError, UsageError
-from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID, Vocabulary
 from rejoinder.models.networks.student import StudentModel
 from rejoinder.models.sizes import StudentSizes
 from rejoinder.models.student import pack, unpack
+from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID, Vocabulary
 from rejoinder.models.weights import text_of
 from rejoinder.pretraining.corpus import VOCABULARY, Lesson, Log, Source, run_vocabulary
 from rejoinder.pretraining.loop import AdamTask, Row, tensors_of

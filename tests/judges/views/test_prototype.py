@@ -13,7 +13,7 @@ from conftest import GOLDEN
 from rejoinder.data.read import read
 from rejoinder.judges.features.language import LanguageView
 from rejoinder.judges.features.lexical import LexicalView
-from rejoinder.pretraining.corpora import part_of
+from rejoinder.pretraining.corpus import split
 from rejoinder.pretraining.recipe import Counts
 from rejoinder.pretraining.statistics import count_phrases
 
@@ -90,7 +90,7 @@ WIDER = {"badend"}
 def test_the_columns_are_those_of_the_prototype(shared: Path) -> None:
     golden = json.loads((GOLDEN / "plain_features.json").read_text(encoding="utf-8"))
     assert set(golden["columns"]) == set(NAMES) | WIDER
-    corpus = part_of([shared / "data" / "corpora" / "casino.jsonl.gz"], 0.0, held_out=False)
+    corpus = split([shared / "data" / "corpora" / "casino.jsonl.gz"], 0.0)[0]
     turns = [turn for dialogue in islice(corpus, 100) for turn in dialogue.turns]
     phrases = count_phrases(turns, Counts(bigrams=1, trigrams=1, replies=2))
     examples = list(read(shared / "data" / "judgements" / "zhao_dailydialog.jsonl.gz"))[::18][:50]
