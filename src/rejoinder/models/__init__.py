@@ -74,8 +74,8 @@ class ModelKind(NamedTuple):
 _retrieval, _generation, _recurrent = _load("retrieval"), _load("generation"), _load("recurrent_encoders")
 _network: dict[str, Any] = {"trained": True, "torch": True}
 MODELS: dict[str, ModelKind] = {
-    "average": ModelKind("", _load("average")),
-    "sentence": ModelKind("", _load("sentence")),
+    "average": ModelKind("", _load("encoders", "average_of")),
+    "sentence": ModelKind("", _load("encoders", "sentence_of")),
     "random": ModelKind("a response drawn at random", responder=_retrieval),
     "c-tfidf": ModelKind("the response to the most similar context, by TF-IDF", responder=_retrieval),
     "r-tfidf": ModelKind("the most similar response, by TF-IDF", responder=_retrieval),
@@ -102,12 +102,14 @@ _REMOVED = ("dan",)
 ENCODERS: Registry[PortableEncoder] = Registry(
     "encoder",
     (
-        Entry(WORD_VECTORS, "averaged word vectors", lambda _, path: _load("average", "encoder")(path), _BUNDLED),
+        Entry(
+            WORD_VECTORS, "averaged word vectors", lambda _, path: _load("encoders", "average_encoder")(path), _BUNDLED
+        ),
         Entry("rejoinder", "the sentence encoder of the judge in the box", lambda *_: load_encoder(JUDGE), _BUNDLED),
         Entry(
             "sentence:MODEL_OR_FOLDER",
             "any model of sentence-transformers",
-            lambda name, _: _load("sentence", "encoder")(name.partition(":")[2]),
+            lambda name, _: _load("encoders", "sentence_encoder")(name.partition(":")[2]),
             _NAMED,
             "the model; the extra encoders",
         ),
@@ -226,7 +228,7 @@ def encode(
         DataError: `examples` cannot be read; see also `load_encoder`.
         MissingAsset, MissingExtra, UsageError: see `load_encoder`.
     """
-    from rejoinder.models.encoders import encode_once
+    from rejoinder.models.encoders import encode_distinct
 
     lines = examples_of(examples)
     if isinstance(encoder, (str, Path)):
@@ -234,9 +236,9 @@ def encode(
     pairs = [(row, text) for row, example in enumerate(lines) for text in example.references]
     return {
         "ids": np.array([example.id for example in lines], dtype=np.str_),
-        "context": encode_once(encoder.encode_contexts, [example.context for example in lines]),
-        "response": encode_once(encoder.encode, [example.response for example in lines]),
-        "reference": encode_once(encoder.encode, [text for _, text in pairs]),
+        "context": encode_distinct(encoder.encode_contexts, [example.context for example in lines]),
+        "response": encode_distinct(encoder.encode, [example.response for example in lines]),
+        "reference": encode_distinct(encoder.encode, [text for _, text in pairs]),
         "reference_row": np.array([row for row, _ in pairs], dtype=np.int64),
     }
 

@@ -30,13 +30,6 @@ _LONGEST_TURN = 100_000
 _TOGETHER = 64
 
 
-def encode_once(encode: Callable[[Sequence[Text]], FloatArray], texts: Sequence[Text]) -> FloatArray:
-    """[N, D] what `encode` gives for N texts or contexts; each distinct one is encoded once."""
-    places: dict[Text, int] = {}
-    rows = [places.setdefault(text, len(places)) for text in texts]
-    return encode(list(places))[rows]
-
-
 def encode_batches(
     items: Sequence[Numbers], width: int, size: Callable[[Numbers], Any], encode: Callable[[list[Numbers]], Tensor]
 ) -> FloatArray:

@@ -84,11 +84,11 @@ class RecurrentEncoder:
         (found,) = encode_batches([[as_turn([], self.longest_turn)]], self.width, len, self._states)
         return np.asarray(found)
 
-    def cuts(self, texts: Sequence[str]) -> list[int]:
+    def truncated(self, texts: Sequence[str]) -> list[int]:
         """The positions of texts whose end is not read."""
-        return self.cuts_contexts([(text,) for text in texts])
+        return self.truncated_contexts([(text,) for text in texts])
 
-    def cuts_contexts(self, contexts: Sequence[tuple[str, ...]]) -> list[int]:
+    def truncated_contexts(self, contexts: Sequence[tuple[str, ...]]) -> list[int]:
         """The positions of contexts of which first turns, or the end of a turn, are not read."""
         limits = (self.longest_turn, self.most_turns)
         return [place for place, context in enumerate(contexts) if is_cut(self.vocabulary, context, *limits)]

@@ -56,7 +56,7 @@ class TweetEncoder:
         """[N, D] vectors of the beginnings of texts; NaN for a text without a known character."""
         return self._encode([clean_tweet(text)[: self.longest].rstrip() for text in texts])
 
-    def cuts(self, texts: Sequence[str]) -> list[int]:
+    def truncated(self, texts: Sequence[str]) -> list[int]:
         """The positions of texts whose end is not read."""
         return [place for place, text in enumerate(texts) if len(clean_tweet(text)) > self.longest]
 
@@ -64,7 +64,7 @@ class TweetEncoder:
         """[N, D] vectors of the ends of contexts, turns joined with a space; NaN as in `encode`."""
         return self._encode([_joined(context)[-self.longest :].lstrip() for context in contexts])
 
-    def cuts_contexts(self, contexts: Sequence[tuple[str, ...]]) -> list[int]:
+    def truncated_contexts(self, contexts: Sequence[tuple[str, ...]]) -> list[int]:
         """The positions of contexts whose beginning is not read."""
         return [place for place, context in enumerate(contexts) if len(_joined(context)) > self.longest]
 
