@@ -84,12 +84,17 @@ MODELS: dict[str, ModelKind] = {
     "hred": ModelKind("a hierarchical recurrent encoder and a decoder", _recurrent, _generation, **_network),
     "vhred": ModelKind("an HRED with a latent variable", _recurrent, _generation, **_network),
     "mrrnn": ModelKind("an HRED that plans a coarse sequence first", responder=_generation, **_network),
-    "dual-encoder": ModelKind("two encoders that choose a response", responder=_load("dual_responder"), **_network),
+    "dual-encoder": ModelKind(
+        "two encoders that choose a response", responder=_load("retrieval", "dual_encoder_from_parts"), **_network
+    ),
     "student": ModelKind(
         "a small encoder that was taught a large one's vectors", _load("student"), trained=True, teacher=True
     ),
     "tweet2vec": ModelKind(
-        "the characters of a tweet, read both ways", _load("tweet_encoder"), corpus="tweets", **_network
+        "the characters of a tweet, read both ways",
+        _load("recurrent_encoders", "tweets_from_parts"),
+        corpus="tweets",
+        **_network,
     ),
     "phrases": ModelKind("how usual words and phrases are in a corpus"),
     "mood": ModelKind("what turns are like and what replies take them for, over an encoder's vectors", teacher=True),
