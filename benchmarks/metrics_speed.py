@@ -351,18 +351,14 @@ def main() -> None:
 
 def section(table: str, rate: str, options: argparse.Namespace) -> str:
     """Return the section of the page."""
-    today = datetime.datetime.now(datetime.UTC).date()
+    words = {
+        "title": TITLE,
+        "words": MAX_WORDS,
+        "today": datetime.datetime.now(datetime.UTC).date(),
+        "aim": WANTED_RATE,
+    }
     made = f"rejoinder {rejoinder.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores"
-    return SECTION.format(
-        title=TITLE,
-        words=MAX_WORDS,
-        table=table.strip(),
-        rate=rate,
-        aim=WANTED_RATE,
-        today=today,
-        made=made,
-        **vars(options),
-    )
+    return SECTION.format(table=table.strip(), rate=rate, made=made, **words, **vars(options))
 
 
 SECTION = """{title}
