@@ -33,8 +33,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
-from rejoinder.metrics.embedding import EmbeddingMetric, _reader
-from rejoinder.metrics.embedding_presets import CARDS, RULES
+from rejoinder.metrics import metric_cards
+from rejoinder.metrics.counting import clear_caches
+from rejoinder.metrics.embedding import EmbeddingMetric, EmbeddingOptions
 from rejoinder.scorer import run
 from rejoinder.text import tokenizer
 from rejoinder.text.vectors import WordVectors, read_vectors, word_vectors
@@ -208,7 +209,7 @@ def pairs(count: int, seed: int) -> list[Example]:
 
 def ours(name: str, examples: list[Example], vectors: WordVectors, tokens: str) -> Array:
     """Scores by the package."""
-    metric = EmbeddingMetric(CARDS[name], replace(RULES[name], tokenizer=tokens), vectors)
+    metric = EmbeddingMetric(metric_cards()[name], replace(EmbeddingOptions.of(name), tokenizer=tokens), vectors)
     return run(metric, examples).values
 
 
@@ -224,7 +225,7 @@ def race(examples: list[Example], vectors: WordVectors, tokens: str, rounds: int
     unit = {word: row / np.linalg.norm(row) for word, row in raw.items()}
     best: Seconds = {side: dict.fromkeys(METRICS, float("inf")) for side in ("ours", *LOOPS)}
     for turn in range(rounds):
-        _reader.cache_clear()  # so that ours begins with not one text cut into words
+        clear_caches()  # so that ours begins with no text split into words
         for name in METRICS:
             table = unit if name == "embedding-greedy" else raw
             sides: dict[str, Callable[[], Array]] = {"ours": partial(ours, name, examples, vectors, tokens)}

@@ -34,8 +34,9 @@ from threadpoolctl import threadpool_limits
 import rejoinder
 from rejoinder.data.folders import Parts
 from rejoinder.errors import RejoinderError
+from rejoinder.models import load_encoder
 from rejoinder.models.bpe import train_bpe
-from rejoinder.models.encoders import PortableEncoder, load_encoder
+from rejoinder.models.encoders import PortableEncoder
 from rejoinder.models.student_encoder import from_parts
 from rejoinder.pretraining.recipe import StudentRecipe, read_recipe
 from rejoinder.report.markdown import markdown_table

@@ -18,7 +18,8 @@ from rejoinder.judges.adem.learner import Lines
 from rejoinder.judges.adem.oversample import response_lengths
 from rejoinder.judges.adem.sides import encode
 from rejoinder.judges.learner import Rows
-from rejoinder.models.encoders import AverageEncoder, PortableEncoder, load_encoder
+from rejoinder.models import load_encoder
+from rejoinder.models.encoders import AverageEncoder, PortableEncoder
 from rejoinder.scorer import FloatArray
 from rejoinder.text.vectors import read_vectors
 from research.asked import Asked

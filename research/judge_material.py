@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import UsageError
 from rejoinder.judges.features.resources import Resources, default_resources
-from rejoinder.models.encoders import load_encoder
+from rejoinder.models import load_encoder
 from rejoinder.models.mood import from_parts as mood_of
 from rejoinder.models.phrases import from_parts as phrases_of
 from rejoinder.models.selector_encoder import from_parts as selector_of

@@ -23,12 +23,13 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.estimates import Estimate
 from rejoinder.example import Example
 from rejoinder.improve.diversity import distinct
+from rejoinder.models import load_responder
 from rejoinder.models.decoding import Decoding
 from rejoinder.models.reply_bank import Retriever
 from rejoinder.pretraining.corpora import part_of
 from rejoinder.responder import Responder, answer, request, signature_of
 from rejoinder.scorer import Advance, Scorer, ignore, run
-from rejoinder.scoring.catalog import DEFAULT, load_responder, load_scorer
+from rejoinder.scoring.catalog import DEFAULT, load_scorer
 from rejoinder.stats.resamples import IntArray
 from rejoinder.text import tokenizer
 from research.asked import Asked, Takes, named

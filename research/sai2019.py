@@ -17,11 +17,12 @@ from rejoinder.example import Example
 from rejoinder.judges.adem.judge import BilinearJudge, Kind
 from rejoinder.judges.differentiable import is_differentiable
 from rejoinder.judges.learner import PREDICTED
+from rejoinder.models import load_responder
 from rejoinder.models.decoding import Decoding
 from rejoinder.report.results import Results
 from rejoinder.responder import answer, request
 from rejoinder.scorer import FloatArray, Scorer
-from rejoinder.scoring.catalog import load_responder, load_scorer
+from rejoinder.scoring.catalog import load_scorer
 from rejoinder.stats.resamples import Sampling
 from research.asked import CORPORA, Asked, Takes, named
 from research.attacks import scorer_of

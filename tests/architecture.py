@@ -62,16 +62,16 @@ TODAY = {
     "integrations": Package(11, 550),
     "pages": Package(11, 761),
     "serving": Package(11, 2_213),
-    "auditing": Package(8, 2_046),
+    "auditing": Package(8, 2_047),
     "improve": Package(9, 1_810),
     "annotation": Package(6, 1_866),
     "judges": Package(6, 8_240),
-    "scoring": Package(7, 2_988),  # the report of score came in
+    "scoring": Package(7, 2_958),  # the report of score came in
     "metrics": Package(5, 1_445),
-    "external": Package(4, 681),
-    "pretraining": Package(5.5, 4_650),
-    "models": Package(5, 5_800),
-    "llm": Package(4, 2_383),
+    "external": Package(4, 742),
+    "pretraining": Package(5.5, 4_115),
+    "models": Package(5, 5_299),
+    "llm": Package(4, 2_482),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""
 

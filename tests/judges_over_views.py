@@ -15,7 +15,7 @@ from rejoinder.judges.regression.judge import ViewsJudge
 from rejoinder.judges.regression.learner import ViewsLearner
 from rejoinder.judges.regression.trees import Growth
 from rejoinder.judges.train import train_judge
-from rejoinder.models.encoders import load_encoder
+from rejoinder.models import load_encoder
 from rejoinder.models.phrases import from_parts as from_phrases
 from rejoinder.models.selector_encoder import from_parts as from_selector
 from rejoinder.models.student_encoder import StudentEncoder

@@ -28,7 +28,7 @@ from rejoinder.judges.adem.judge import TERMS
 from rejoinder.judges.adem.panel import Panel
 from rejoinder.judges.regression.judge import ViewsJudge
 from rejoinder.judges.train import train_judge
-from rejoinder.models.encoders import load_encoder
+from rejoinder.models import load_encoder
 from rejoinder.scorer import Scorer, Scores, run, signature_of
 from rejoinder.scoring.catalog import cards, load_scorer
 from rejoinder.text.wordnet import find_wordnet

@@ -6,7 +6,6 @@ import ast
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,32 +18,31 @@ from rejoinder import judges
 from rejoinder.data.folders import Parts, write_folder
 from rejoinder.example import Example
 from rejoinder.judges.train import train_judge
-from rejoinder.models import encoders, responders
+from rejoinder.models import ENCODERS, MODELS, RESPONDERS, ModelKind, load_encoder, load_responder
 from rejoinder.models.decoding import Decoding
-from rejoinder.models.encoders import load_encoder
-from rejoinder.pretraining.kinds import KINDS
-from rejoinder.registry import Entry, Registry
+from rejoinder.registry import Registry
 from rejoinder.responder import Answer, Reply, Request
 from rejoinder.scorer import FloatArray
-from rejoinder.scoring.catalog import load_responder
 
 
-@pytest.mark.parametrize("table", [encoders.KINDS, responders.KINDS, judges.KINDS, judges.LEARNERS, encoders.ENCODERS])
+@pytest.mark.parametrize("table", [judges.KINDS, judges.LEARNERS, ENCODERS, RESPONDERS])
 def test_every_loader_finds_its_module(table: Registry[Any]) -> None:
     for entry in table.values():
         with contextlib.suppress(rejoinder.RejoinderError, AttributeError, KeyError, TypeError, ValueError):
             entry.load(Parts({}, {}), None)
 
 
-@pytest.mark.parametrize("name", list(KINDS))
-def test_every_recipe_leads_somewhere(name: str) -> None:
-    kind = KINDS[name]
-    if kind.sizes:
-        pytest.importorskip("lightning", reason="needs the extra train")
-        for package, place in (("models", kind.sizes), ("pretraining", kind.task)):
-            module, _, made = place.rpartition(".")
-            assert isinstance(getattr(import_module(f"rejoinder.{package}.{module}"), made), type)
-    assert kind.material or name in encoders.KINDS or name in responders.KINDS
+@pytest.mark.parametrize("name", list(MODELS))
+def test_every_kind_of_model_finds_its_module(name: str) -> None:
+    kind = MODELS[name]
+    assert kind.encoder or kind.responder or kind.is_material
+    parts = Parts({"kind": name}, {})
+    with contextlib.suppress(rejoinder.RejoinderError, KeyError):
+        if kind.encoder:
+            kind.encoder(parts)
+    with contextlib.suppress(rejoinder.RejoinderError, KeyError):
+        if kind.responder:
+            kind.responder(parts, Decoding())
 
 
 def test_modules_are_named_by_a_string_in_these_places_only() -> None:
@@ -56,8 +54,8 @@ def test_modules_are_named_by_a_string_in_these_places_only() -> None:
         "__init__.py",  # the public names
         "cli/__init__.py",  # the commands
         "external/elsewhere.py",  # the user's own python:MODULE:FUNCTION
-        "pretraining/pretrain.py",  # the tasks and sizes of recipes, until training is rewritten
-        "pretraining/recipe.py",
+        "models/__init__.py",  # the loaders of the table, in this package alone
+        "pretraining/recipe.py",  # sizes, until training is rewritten
     ]
 
 
@@ -101,7 +99,7 @@ class Echo:
 
 
 def test_a_new_encoder_is_one_entry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, run: Run) -> None:
-    monkeypatch.setitem(encoders.KINDS, "letters", Entry("letters", "a test", Letters, "by hand"))
+    monkeypatch.setitem(MODELS, "letters", ModelKind("a test", encoder=Letters))
     write_folder(tmp_path / "letters", Parts({"kind": "letters"}, {}), "# Letters\n")
     encoder = load_encoder(tmp_path / "letters")
     assert encoder.encode(["aloe", "tree"]).tolist() == [[1, 1, 1], [0, 2, 0]]
@@ -117,7 +115,7 @@ def test_a_new_responder_is_one_entry(monkeypatch: pytest.MonkeyPatch, tmp_path:
     def from_parts(parts: Parts, decoding: Decoding) -> Echo:
         return Echo()
 
-    monkeypatch.setitem(responders.KINDS, "echo", Entry("echo", "a test", from_parts, "by hand"))
+    monkeypatch.setitem(MODELS, "echo", ModelKind("a test", responder=from_parts))
     write_folder(tmp_path / "echo", Parts({"kind": "echo"}, {}), "# Echo\n")
     assert load_responder(tmp_path / "echo").name == "echo"
     file = tmp_path / "in.jsonl"

@@ -13,7 +13,6 @@ from torch import nn
 from rejoinder.data.folders import Parts, write_folder
 from rejoinder.models.bpe import Vocabulary, train_bpe
 from rejoinder.models.convolving import StudentSizes
-from rejoinder.models.dan import DanModel, DanSizes
 from rejoinder.models.networks.dialogue import DialogueModel, Sizes
 from rejoinder.models.networks.dual import DualEncoder, DualSizes
 from rejoinder.models.networks.language import LanguageModel, LanguageSizes
@@ -90,16 +89,6 @@ def dual_parts(vocabulary: Vocabulary) -> Parts:
     text = {"longest_turn": 12, "most_turns": 4}
     config: dict[str, Any] = {"kind": "dual-encoder", "sizes": asdict(model.sizes), "recipe": {"text": text}}
     return Parts(config, tensors_of(model), {"vocabulary.json": vocabulary.to_json()})
-
-
-def dan_model(folder: Path) -> Path:
-    """A dual encoder of averaged words in `folder`."""
-    vocabulary = train_bpe([" ".join(WORDS)] * 5, 120)
-    torch.manual_seed(0)
-    model = DanModel(DanSizes(vocabulary.size, buckets=30, embedding=8, hidden=12, output=6))
-    config = {"kind": "dan", "sizes": asdict(model.sizes)}
-    write_folder(folder, Parts(config, tensors_of(model), {"vocabulary.json": vocabulary.to_json()}), "a card")
-    return folder
 
 
 def student_model(folder: Path) -> Path:

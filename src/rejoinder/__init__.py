@@ -29,13 +29,14 @@ if TYPE_CHECKING:
     from rejoinder.improve.reranking import rerank
     from rejoinder.improve.reward import reward
     from rejoinder.judges.train import train_judge
+    from rejoinder.models import encode, load_encoder, load_responder
     from rejoinder.models.decoding import Decoding
-    from rejoinder.models.encoders import encode, load_encoder
+    from rejoinder.models.responders import FunctionResponder
     from rejoinder.pretraining.run import pretrain
     from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
     from rejoinder.scorer import Card, Encoder, Explanation, Scorer, Scores, metric
     from rejoinder.scoring.cards import show
-    from rejoinder.scoring.catalog import cards, explain, load_responder, load_scorer, score
+    from rejoinder.scoring.catalog import cards, explain, load_scorer, score
     from rejoinder.scoring.doctor import doctor
     from rejoinder.scoring.replies import contexts_of, respond
     from rejoinder.scoring.scoring import score_stream
@@ -57,7 +58,7 @@ _MODULES = {
     "data.read": "examples_of pairs_of read read_pairs",
     "data.summary": "describe",
     "data.write": "write",
-    "models.encoders": "encode load_encoder",
+    "models": "encode load_encoder load_responder",
     "errors": "RejoinderError",
     "example": "Example Pair Rating",
     "improve.reinforcing": "reinforce",
@@ -66,10 +67,11 @@ _MODULES = {
     "judges.train": "train_judge",
     "responder": "Answer Reply Request Responder answer request",
     "models.decoding": "Decoding",
+    "models.responders": "FunctionResponder",
     "pretraining.run": "pretrain",
     "scorer": "Card Encoder Explanation Scorer Scores metric",
     "scoring.cards": "show",
-    "scoring.catalog": "cards explain load_responder load_scorer score",
+    "scoring.catalog": "cards explain load_scorer score",
     "scoring.doctor": "doctor",
     "scoring.replies": "contexts_of respond",
     "scoring.scoring": "score_stream",
@@ -79,8 +81,8 @@ _MODULES = {
 _HOME = {name: f"rejoinder.{module}" for module, names in _MODULES.items() for name in names.split()}
 # fmt: off
 __all__ = [
-    "Answer", "Attack", "Card", "Decoding", "Encoder", "Example", "Explanation", "Pair", "Rating", "RejoinderError",
-    "Reply", "Request", "Responder", "Scorer", "Scores", "__version__", "annotate", "answer", "audit",
+    "Answer", "Attack", "Card", "Decoding", "Encoder", "Example", "Explanation", "FunctionResponder", "Pair", "Rating",
+    "RejoinderError", "Reply", "Request", "Responder", "Scorer", "Scores", "__version__", "annotate", "answer", "audit",
     "cards", "compare", "contexts_of", "describe", "doctor", "encode", "estimate", "examples_of", "explain", "fit",
     "listing", "load_encoder", "load_responder", "load_scorer", "load_study", "metric", "next_lines",
     "pairs_of", "pretrain", "ratings", "read", "read_pairs", "reinforce", "request",

@@ -1,8 +1,7 @@
 """Responders: from contexts to replies.
 
-A responder is any object with a `name`, an `options` mapping and a `respond_batch` method; there is no class to
-inherit. `answer` is the only caller of `respond_batch`. Randomness in a reply follows from the seed and the context
-alone, so that a reply does not depend on batch, order or earlier requests.
+A responder is any object with a `name`, an `options` mapping and a `respond_batch` method, which `answer` alone calls.
+Randomness in a reply follows from the seed and the context, so that it does not depend on the other requests.
 """
 
 from __future__ import annotations
@@ -83,13 +82,7 @@ class Responder(Protocol):
 
 
 def request(context: Context, seed: int, withheld: str | None = None) -> Request:
-    """Return the request for a context; its own seed follows from `seed` and the context.
-
-    Args:
-        context: see `Request`.
-        seed: of all requests.
-        withheld: see `Request`.
-    """
+    """Return the request for a context (see `Request`); its own seed follows from `seed` and the context."""
     text = json.dumps([seed, *context])
     return Request(context, int.from_bytes(hashlib.sha256(text.encode()).digest()[:6]), withheld)
 
@@ -105,14 +98,13 @@ def answer(
     """Yield the answers to requests, in order.
 
     Args:
-        responder: the responder.
+        responder: answers them.
         requests: any iterable; at most `batch_size` are in memory.
         count: replies to each.
         batch_size: requests answered together.
         advance: called with the number of requests of each batch when it is done.
 
-    Raises:
-        UsageError: `count` or `batch_size` is under 1.
+    Raises `UsageError` if `count` or `batch_size` is under 1.
     """
     if count < 1 or batch_size < 1:
         raise UsageError("count and batch_size are expected to be 1 or more")
@@ -120,6 +112,12 @@ def answer(
     while batch := list(islice(waiting, batch_size)):
         yield from responder.respond_batch(batch, count)
         advance(len(batch))
+
+
+def plain_answer(texts: Iterable[str], count: int, reason: str) -> Answer:
+    """Return the first `count` different texts as replies without scores, or no reply and `reason`."""
+    distinct = list(dict.fromkeys(texts))[:count]
+    return Answer(tuple(map(Reply, distinct)), "" if distinct else reason)
 
 
 def signature_of(responder: Responder) -> Signature:

@@ -27,7 +27,7 @@ from rejoinder.judges.adem.learner import BilinearLearner
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.many import Manner, folds_of, scores_of
-from rejoinder.models.encoders import load_encoder
+from rejoinder.models import load_encoder
 from rejoinder.report.results import About, Results
 from samples import bilinear_learner
 

@@ -14,7 +14,7 @@ from rejoinder.auditing.reliability import reliability_error
 from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.estimates import Estimate
 from rejoinder.example import Example
-from rejoinder.models.plain import FunctionResponder
+from rejoinder.models.responders import FunctionResponder
 from rejoinder.report.results import Results
 
 

@@ -26,8 +26,8 @@ from rejoinder.example import Example
 from rejoinder.judges.adem.head import Head
 from rejoinder.judges.adem.judge import TERMS, BilinearJudge
 from rejoinder.judges.adem.panel import MEMBERS, Panel
-from rejoinder.models.bpe import train_bpe
-from rejoinder.models.encoders import AverageEncoder, load_encoder
+from rejoinder.models import load_encoder
+from rejoinder.models.encoders import AverageEncoder
 from rejoinder.text.vectors import word_vectors
 
 EXAMPLES = [
@@ -337,18 +337,12 @@ def test_any_change_of_the_config_is_refused_or_harmless(sound: Path, tmp_path: 
 
 
 @pytest.fixture(scope="module")
-def dan(tmp_path_factory: pytest.TempPathFactory) -> Parts:
-    """A small dual encoder."""
-    vocabulary = train_bpe(["hello you and me , how are you today ?"] * 5, 60)
-    rng = np.random.default_rng(0)
-    shapes: dict[str, tuple[int, ...]] = {"contexts.first.weight": (5, 8), "responses.first.weight": (5, 4)}
-    for side in ("contexts", "responses"):
-        shapes |= {f"{side}.first.bias": (5,), f"{side}.second.weight": (3, 5), f"{side}.second.bias": (3,)}
-    tensors = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
-    tensors["table.weight"] = rng.normal(size=(vocabulary.size + 10, 4)).astype(np.float16)
-    sizes = {"vocabulary": vocabulary.size, "buckets": 10, "embedding": 4, "hidden": 5, "output": 3, "dropout": 0.0}
-    config = {"kind": "dan", "sizes": {**sizes, "earlier": 2}}
-    return Parts(config, tensors, {"vocabulary.json": vocabulary.to_json()})
+def student(tmp_path_factory: pytest.TempPathFactory) -> Parts:
+    """A small sentence encoder."""
+    pytest.importorskip("torch", reason="needs the extra train")
+    import tiny
+
+    return read_folder(tiny.student_model(tmp_path_factory.mktemp("tiny") / "student"))
 
 
 def encoded(folder: Path) -> None:
@@ -359,24 +353,26 @@ def encoded(folder: Path) -> None:
 
 @drawn(100)
 @given(
-    key=st.sampled_from(["vocabulary", "buckets", "embedding", "hidden", "output", "dropout", "earlier", "new"]),
+    key=st.sampled_from(["vocabulary", "buckets", "embedding", "blocks", "output", "dropout", "positions", "new"]),
     value=NASTY.filter(lambda value: value != "\ud800"),
 )
-def test_any_size_of_a_dual_encoder_is_refused_or_harmless(dan: Parts, tmp_path: Path, key: str, value: Any) -> None:
-    config = {**dan.config, "sizes": {**dan.config["sizes"], key: value}}
-    write_folder(tmp_path / "model", replace(dan, config=config), "", force=True)
+def test_any_size_of_an_encoder_is_refused_or_harmless(student: Parts, tmp_path: Path, key: str, value: Any) -> None:
+    config = {**student.config, "sizes": {**student.config["sizes"], key: value}}
+    write_folder(tmp_path / "model", replace(student, config=config), "", force=True)
     harmless(encoded, tmp_path / "model")
 
 
 @drawn(100)
 @given(data=st.data())
-def test_any_change_of_the_vocabulary_is_refused_or_harmless(dan: Parts, tmp_path: Path, data: st.DataObject) -> None:
-    vocabulary = json.loads(dan.files["vocabulary.json"])
+def test_any_change_of_the_vocabulary_is_refused_or_harmless(
+    student: Parts, tmp_path: Path, data: st.DataObject
+) -> None:
+    vocabulary = json.loads(student.files["vocabulary.json"])
     lists = {key: vocabulary["model"][key] for key in ("vocab", "merges")}
     hidden = {**vocabulary, "model": {**vocabulary["model"], "vocab": {}, "merges": []}}  # too long to draw from
     path = data.draw(st.sampled_from([path for path in places(hidden) if path]))
     hidden = changed(hidden, path, data.draw(NASTY), data.draw(HOW))
     if isinstance(hidden.get("model"), dict):
         hidden["model"] |= {key: value for key, value in lists.items() if hidden["model"].get(key) in ({}, [])}
-    write_folder(tmp_path / "model", replace(dan, files={"vocabulary.json": json.dumps(hidden)}), "", force=True)
+    write_folder(tmp_path / "model", replace(student, files={"vocabulary.json": json.dumps(hidden)}), "", force=True)
     harmless(encoded, tmp_path / "model")

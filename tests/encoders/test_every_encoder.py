@@ -14,12 +14,13 @@ from conftest import Run
 from every import ODD_TEXTS, RECURRENT, made
 from rejoinder.data.folders import write_folder
 from rejoinder.example import Example
-from rejoinder.models.encoders import ENCODERS, KINDS, PortableEncoder, encode_once, load_encoder
+from rejoinder.models import ENCODERS, MODELS, load_encoder
+from rejoinder.models.encoders import PortableEncoder, encode_once
 from rejoinder.scorer import FloatArray
 
 # The names that come along, a folder of every kind, and the other state of those that have two.
 NAMED = [key for key, entry in ENCODERS.items() if key == entry.name]
-NAMES = [*NAMED, *KINDS, *(f"{kind}:utterance" for kind in RECURRENT)]
+NAMES = [*NAMED, *(name for name, kind in MODELS.items() if kind.encoder), *(f"{kind}:utterance" for kind in RECURRENT)]
 TEXTS = ["hello you", "the cat sat on the mat", "bye", "how are you ?", "thanks", "the dog ran under the bird and sat"]
 CONTEXTS = [tuple(TEXTS[:number]) for number in (1, 2, 3, 4)] + [("bye", "hello you"), ("thanks",)]
 # Networks compute in single precision, and sums of another order differ in their last digits.

@@ -16,7 +16,7 @@ from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, write_folder
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, UsageError
 from rejoinder.example import Example
-from rejoinder.models.encoders import encode, load_encoder
+from rejoinder.models import encode, load_encoder
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("tokenizers", reason="needs the extra train")

@@ -21,8 +21,8 @@ from rejoinder.errors import DataError, MissingAsset, MissingExtra, UnusableMode
 from rejoinder.example import Example
 from rejoinder.judges.train import train_judge
 from rejoinder.llm.loading import FOLDERS
-from rejoinder.models import sentence
-from rejoinder.models.encoders import Limited, from_parts, load_encoder
+from rejoinder.models import encoder_of, load_encoder, sentence
+from rejoinder.models.encoders import Limited
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 
@@ -137,9 +137,9 @@ def test_a_judge_refuses_its_encoder_with_other_settings(folder: Path) -> None:
     parts = load_encoder(f"sentence:{folder}").parts
     (folder / "config.json").write_text("first")
     with pytest.raises(DataError, match="cuts, pools, normalises or prompts texts in another way. Put the model back"):
-        from_parts(parts)
+        encoder_of(parts)
     older = {key: value for key, value in parts.config.items() if key != "settings"}
-    assert from_parts(Parts(older, {})).options["weights"] == parts.config["weights"]
+    assert encoder_of(Parts(older, {})).options["weights"] == parts.config["weights"]
 
 
 def test_a_model_that_was_downloaded_is_told_by_its_settings_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

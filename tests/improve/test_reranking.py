@@ -22,7 +22,7 @@ from rejoinder.example import Example
 from rejoinder.improve.choosing import choose
 from rejoinder.improve.pools import Pool
 from rejoinder.improve.reranking import CHUNK, Reranked, rerank
-from rejoinder.models.plain import FunctionResponder
+from rejoinder.models.responders import FunctionResponder
 from rejoinder.report.results import Results
 from rejoinder.scorer import FACTS_NOT_CHECKED, Card, Scores
 

@@ -33,7 +33,8 @@ from rejoinder.judges.adem.recipes import DERIU2019, options_of
 from rejoinder.judges.adem.sides import Encoded, References, encode
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.train import train_judge
-from rejoinder.models.encoders import AverageEncoder, PortableEncoder, fit_projection, from_parts, load_encoder
+from rejoinder.models import encoder_of, load_encoder
+from rejoinder.models.encoders import AverageEncoder, PortableEncoder, fit_projection
 from rejoinder.scorer import FloatArray, run
 from rejoinder.text.vectors import read_vectors, word_vectors
 from samples import bilinear_of, few
@@ -84,7 +85,7 @@ def test_parts_inside_parts_come_out_as_they_went_in(config: dict[str, str], own
 
 
 def test_an_encoder_is_made_again_from_its_parts(encoder: PortableEncoder) -> None:
-    again = from_parts(encoder.parts)
+    again = encoder_of(encoder.parts)
     texts = ["hello you", "the cat sat", "", "bye"]
     np.testing.assert_array_equal(again.encode(texts), encoder.encode(texts))
     assert (again.options, again.parts.digest) == (encoder.options, encoder.parts.digest)
@@ -93,14 +94,14 @@ def test_an_encoder_is_made_again_from_its_parts(encoder: PortableEncoder) -> No
 
 def test_averaged_word_vectors_are_made_again_from_their_parts() -> None:
     encoder = AverageEncoder(read_vectors())
-    again = from_parts(encoder.parts)
+    again = encoder_of(encoder.parts)
     np.testing.assert_array_equal(again.encode(["good day", "?"]), encoder.encode(["good day", "?"]))
     assert again.options == encoder.options
 
 
 def test_another_kind_of_parts_is_told() -> None:
     with pytest.raises(DataError) as refusal:
-        from_parts(Parts({"kind": "oracle"}, {}), "here")
+        encoder_of(Parts({"kind": "oracle"}, {}), "here")
     assert str(refusal.value).startswith("here: a model of kind 'oracle', expected one of average, sentence, hred, ")
 
 

@@ -21,9 +21,10 @@ from rejoinder.judges.adem.fit import FitOptions
 from rejoinder.judges.notes import CONTEXT_CUT, CONTEXT_NOT_ENGLISH, CUT, NOT_ENGLISH, UNLIKE, notes_on, text_notes
 from rejoinder.judges.train import train_judge
 from rejoinder.metrics.baselines import words
+from rejoinder.models import load_encoder
 from rejoinder.models.batching import is_cut, numbered_turns
 from rejoinder.models.bpe import train_bpe
-from rejoinder.models.encoders import AverageEncoder, Limited, load_encoder
+from rejoinder.models.encoders import AverageEncoder, Limited
 from rejoinder.scorer import OUT_OF_DOMAIN, Card, Scores
 from rejoinder.scorer import run as run_scorer
 from rejoinder.scoring.catalog import load_scorer

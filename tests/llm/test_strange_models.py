@@ -26,7 +26,7 @@ from rejoinder.llm import template_process
 from rejoinder.llm.causal import PACKAGED, causal_model
 from rejoinder.llm.chat_form import chat_form
 from rejoinder.llm.loading import FOLDERS, bare_name, is_bare_name
-from rejoinder.models.encoders import load_encoder
+from rejoinder.models import load_encoder
 
 pytest.importorskip("torch", reason="needs the extra train")
 transformers = pytest.importorskip("transformers", reason="needs the extra encoders")

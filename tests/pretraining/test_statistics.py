@@ -17,8 +17,7 @@ from conftest import PROJECT, Run, drawn, refused
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError
-from rejoinder.models import mood, phrases
-from rejoinder.models.encoders import load_encoder
+from rejoinder.models import load_encoder, mood, phrases
 from rejoinder.models.mood import REACTION, TURN, Mood
 from rejoinder.models.phrases import NgramModel, Phrases
 from rejoinder.pretraining.recipe import read_recipe

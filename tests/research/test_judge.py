@@ -49,7 +49,7 @@ def made_of(place: Path, corpus: str) -> list[str]:
     pytest.importorskip("torch", reason="needs the extra train")
     from examples_for_views import phrases
     from rejoinder.data.folders import Parts, read_folder, write_folder
-    from rejoinder.models.encoders import load_encoder
+    from rejoinder.models import load_encoder
     from rejoinder.models.mood import KIND, REACTION, TURN
     from tiny import selector_model, student_model
 

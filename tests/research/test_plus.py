@@ -29,7 +29,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Resources:
 
 
 def test_judges_read_the_views_of_the_models_that_are_named(material: Resources, tmp_path: Path) -> None:
-    own = ("length", str(tiny.dan_model(tmp_path / "dan")), "bleu-2")
+    own = ("length", str(tiny.student_model(tmp_path / "student")), "bleu-2")
     learner = ViewsLearner(replace(material, added=tuple(map(load_source, own))))
     examples = rated("one", 6)
     lines = encode_rated(examples, learner)
@@ -58,7 +58,7 @@ def test_the_page(experiment: Run, material: Resources, tmp_path: Path, monkeypa
     names = ("fed_turn", "holistic_context", "usr_personachat")
     for name in names:
         write(rated(name, 60), tmp_path / f"{name}.jsonl")
-    model = tiny.dan_model(tmp_path / "dan")
+    model = tiny.student_model(tmp_path / "student")
     files = [tmp_path / f"{name}.jsonl" for name in names]
     done = experiment("plus", *files, "-e", f"small={model}", "-o", tmp_path)
     assert done.code == 0, done.err

@@ -14,16 +14,17 @@ import pytest
 
 from loopback import Endpoint, Handler, completion, serving
 from rejoinder.errors import DataError, MissingAsset, RejoinderError, UsageError
+from rejoinder.external.responder import CommandResponder
 from rejoinder.llm.endpoint import KEY
-from rejoinder.models.command import CommandResponder
+from rejoinder.llm.responder import EndpointResponder
+from rejoinder.models import RESPONDERS, load_responder
 from rejoinder.models.decoding import Decoding
-from rejoinder.models.endpoint import EndpointResponder, load
-from rejoinder.models.plain import FunctionResponder
+from rejoinder.models.responders import FunctionResponder
 from rejoinder.responder import Answer, Context, Reply, Responder, answer, request, signature_of
-from rejoinder.scoring.catalog import load_responder, load_responders
+from rejoinder.scoring.catalog import load_responders
 
 GREEDY = Decoding("greedy")
-SAMPLED = Decoding("sample", temperature=0.5, top_p=0.9, longest=20)
+SAMPLED: dict[str, Any] = {"sample": True, "temperature": 0.5, "top_p": 0.9, "longest": 20}
 
 
 def asked(responder: Responder, *contexts: Context, count: int = 1, withheld: str | None = None) -> list[Answer]:
@@ -273,8 +274,8 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
         yield server
 
 
-def chat(endpoint: Endpoint, decoding: Decoding = GREEDY, **options: Any) -> EndpointResponder:
-    return EndpointResponder(endpoint.address, "tiny", decoding, **options)
+def chat(endpoint: Endpoint, **options: Any) -> EndpointResponder:
+    return EndpointResponder(endpoint.address, "tiny", **options)
 
 
 def test_an_endpoint_is_a_responder(endpoint: Endpoint) -> None:
@@ -301,7 +302,7 @@ def test_an_endpoint_is_a_responder(endpoint: Endpoint) -> None:
 def test_sampling_sends_what_decides_it(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY, "secret")
     endpoint.script = [completion("a", "b", "a", None)]
-    assert [texts(found) for found in asked(chat(endpoint, SAMPLED), ("x", "y"), count=3)] == [["a", "b"]]
+    assert [texts(found) for found in asked(chat(endpoint, **SAMPLED), ("x", "y"), count=3)] == [["a", "b"]]
     ((_, headers, body),) = endpoint.heard
     assert headers["Authorization"] == "Bearer secret"
     assert [message["role"] for message in body.pop("messages")] == ["assistant", "user"]
@@ -390,7 +391,7 @@ def test_an_endpoint_out_of_reach_is_told(endpoint: Endpoint) -> None:
     with socket.socket() as silent:  # it holds its port and does not listen, so nobody else can answer there
         silent.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
-        assert said(MissingAsset, EndpointResponder(address, "tiny", GREEDY)) == (
+        assert said(MissingAsset, EndpointResponder(address, "tiny")) == (
             f"{address}: cannot be reached (Connection refused). Check the address; does the server run?"
         )
     released = threading.Event()
@@ -425,7 +426,7 @@ def test_several_replies_need_sampling(endpoint: Endpoint) -> None:
 )
 def test_what_is_no_endpoint_is_refused(rest: str) -> None:
     with pytest.raises(UsageError) as caught:
-        load(rest, GREEDY)
+        RESPONDERS["openai"].load(rest, GREEDY)
     assert str(caught.value) == (
         f"{rest}: not an endpoint. Write openai:URL#MODEL, such as openai:http://localhost:8000/v1#llama3"
     )

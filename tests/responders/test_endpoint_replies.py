@@ -15,8 +15,7 @@ from loopback import Endpoint, Entry, serving
 from rejoinder.errors import MissingAsset
 from rejoinder.example import Example
 from rejoinder.llm.endpoint import KEY
-from rejoinder.models.decoding import Decoding
-from rejoinder.models.endpoint import EndpointResponder
+from rejoinder.llm.responder import EndpointResponder
 from rejoinder.responder import Answer, Reply, answer, request
 from rejoinder.scorer import run as score
 from rejoinder.scoring.catalog import load_scorer
@@ -39,8 +38,8 @@ def refusal(text: str, param: str | None = None, code: int = 400) -> Entry:
     return code, {}, json.dumps({"error": {"message": text, "param": param}}).encode()
 
 
-def asked(endpoint: Endpoint, decoding: Decoding | None = None) -> Answer:
-    responder = EndpointResponder(endpoint.address, "tiny", decoding or Decoding())
+def asked(endpoint: Endpoint, **options: Any) -> Answer:
+    responder = EndpointResponder(endpoint.address, "tiny", **options)
     return next(iter(answer(responder, [request(("Tea?",), 1)])))
 
 
@@ -96,7 +95,7 @@ def test_of_several_replies_only_those_that_were_cut_are_marked(endpoint: Endpoi
         for place, (text, finish) in enumerate([("Whole.", "stop"), ("Ha", "length"), ("", "length")])
     ]
     endpoint.script = [(200, {}, json.dumps({"choices": choices}).encode())]
-    responder = EndpointResponder(endpoint.address, "tiny", Decoding("sample"))
+    responder = EndpointResponder(endpoint.address, "tiny", sample=True)
     (found,) = answer(responder, [request(("Tea?",), 1)], count=3)
     assert found.replies == (Reply("Whole."), Reply("Ha", cut=True))
 
@@ -124,14 +123,14 @@ def test_an_option_that_is_refused_is_left_out(
     endpoint: Endpoint, words: str, param: str | None, code: int, gone: set[str]
 ) -> None:
     endpoint.answering = lambda body: refusal(words, param, code) if gone <= body.keys() else message(content="Yes.")
-    assert asked(endpoint, Decoding("sample")) == Answer((Reply("Yes."),))
+    assert asked(endpoint, sample=True) == Answer((Reply("Yes."),))
     first, second = (body for _, _, body in endpoint.heard)
     assert first.keys() - second.keys() == gone
 
 
 def test_it_is_remembered_and_named(endpoint: Endpoint) -> None:
     endpoint.answering = strict
-    responder = EndpointResponder(endpoint.address, "tiny", Decoding(longest=7))
+    responder = EndpointResponder(endpoint.address, "tiny", longest=7)
     found = list(answer(responder, [request((f"{n}?",), 1) for n in range(8)]))
     assert found == [Answer((Reply("4"),))] * 8
     assert dict(responder.options) == {"endpoint": endpoint.address, "max_completion_tokens": 7}
@@ -220,7 +219,7 @@ def test_options_left_out_are_said(endpoint: Endpoint, run: Run, tmp_path: Path)
 
 def test_a_candidate_that_was_cut_stays_marked(endpoint: Endpoint) -> None:
     endpoint.answering = by_context
-    responder = EndpointResponder(endpoint.address, "tiny", Decoding())
+    responder = EndpointResponder(endpoint.address, "tiny")
     (line,) = rejoinder.rerank(
         [["Say cut."]], [responder], lambda lines: [len(line.response) for line in lines], at_least=0
     )

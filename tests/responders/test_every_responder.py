@@ -17,8 +17,8 @@ import rejoinder
 from conftest import Run
 from every import ODD_TEXTS, made
 from rejoinder.example import Example
+from rejoinder.models import RESPONDERS, responder_kinds
 from rejoinder.models.decoding import Decoding
-from rejoinder.models.responders import KINDS, RESPONDERS
 from rejoinder.responder import Answer, Request, Responder, answer, request, signature_of
 
 CONTEXTS = [
@@ -81,7 +81,7 @@ def endpoint() -> Iterator[str]:
     server.server_close()
 
 
-@pytest.fixture(scope="module", params=[*RESPONDERS, *KINDS])
+@pytest.fixture(scope="module", params=[*RESPONDERS, *responder_kinds()])
 def loaded(request: pytest.FixtureRequest, endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Loaded:
     folder = tmp_path_factory.mktemp("responder")
     if request.param == "human":

@@ -18,9 +18,9 @@ import rejoinder
 from conftest import PROJECT, Run
 from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError, MissingAsset, MissingExtra
+from rejoinder.models import load_responder
 from rejoinder.models.decoding import Decoding, Method
 from rejoinder.responder import Answer, Request, answer, request, signature_of
-from rejoinder.scoring.catalog import load_responder
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")

@@ -20,7 +20,7 @@ from rejoinder.data.folders import Parts, write_folder
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
 from rejoinder.models import dual_responder as dual
-from rejoinder.models import retrieval
+from rejoinder.models import load_responder, retrieval
 from rejoinder.models.bpe import Vocabulary, train_bpe
 from rejoinder.models.decoding import Decoding
 from rejoinder.models.reply_bank import PART, Retriever, Sample, best, sample
@@ -30,7 +30,6 @@ from rejoinder.pretraining.corpora import is_held_out
 from rejoinder.pretraining.recipe import RETRIEVAL, Candidates, RetrievalRecipe, read_recipe
 from rejoinder.responder import Answer, Context, Request, answer, request
 from rejoinder.scorer import FloatArray
-from rejoinder.scoring.catalog import load_responder
 from rejoinder.text.tokenizers import tokenizer
 from research.recall import Recall, recall_at
 
@@ -294,7 +293,7 @@ def test_no_checkpoint(tmp_path: Path, folders: dict[str, Path]) -> None:
     with pytest.raises(DataError) as other:
         loaded(tmp_path / "judge")
     assert str(other.value).startswith(f"{tmp_path / 'judge'}: a model of kind 'tweet2vec', expected one of random, ")
-    assert str(other.value).endswith(". Name the folder of a responder; rejoinder pretrain makes them")
+    assert str(other.value).endswith(". Name a folder with a responder; rejoinder pretrain makes them")
     with pytest.raises(UsageError, match="gone"):
         loaded(tmp_path / "gone")
 

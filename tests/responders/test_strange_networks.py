@@ -15,11 +15,10 @@ from conftest import drawn
 from every import made
 from rejoinder.data.folders import Parts, read_folder, write_folder
 from rejoinder.errors import DataError
+from rejoinder.models import load_encoder, load_responder
 from rejoinder.models.decoding import Decoding
-from rejoinder.models.encoders import load_encoder
 from rejoinder.models.reply_bank import PART
 from rejoinder.responder import request
-from rejoinder.scoring.catalog import load_responder
 
 KINDS = ("hred", "vhred", "tweet2vec", "lm", "mrrnn", "seq2seq", "dual-encoder", "r-tfidf", "c-tfidf", "random")
 WITHOUT_TORCH = ("r-tfidf", "c-tfidf", "random")

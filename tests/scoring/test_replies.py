@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from conftest import Run, drawn, refused
 from rejoinder.errors import DataError, NothingScored
 from rejoinder.example import Example, Rating
-from rejoinder.models.plain import FunctionResponder
+from rejoinder.models.responders import FunctionResponder
 from rejoinder.pretraining.corpora import part_of
 from rejoinder.responder import Answer, Reply, Request
 from rejoinder.scoring.replies import BATCH, Tally, contexts_of, reply_stream, require_answers

@@ -17,7 +17,7 @@ from rejoinder.data.dialogues import Dialogue, read_dialogues
 from rejoinder.data.read import read
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
-from rejoinder.models.plain import FunctionResponder
+from rejoinder.models.responders import FunctionResponder
 from rejoinder.responder import Answer, Context, Reply, Request
 from rejoinder.scoring.selftalk import LOOP, Talk, conversations, random_cut, sample_contexts, self_talk
 

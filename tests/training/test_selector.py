@@ -17,7 +17,7 @@ from conftest import PROJECT, Run, refused
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError
-from rejoinder.models.encoders import load_encoder
+from rejoinder.models import load_encoder
 from rejoinder.models.selecting import SelectorNetwork, SelectorSizes
 from rejoinder.models.selector_encoder import Selector, from_parts
 from rejoinder.scorer import FloatArray

@@ -18,8 +18,8 @@ from conftest import PROJECT, Run, refused
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError, UsageError
+from rejoinder.models import load_encoder
 from rejoinder.models.convolving import StudentNetwork, StudentSizes
-from rejoinder.models.encoders import load_encoder
 from rejoinder.models.packing import Table, packed
 from rejoinder.models.student_encoder import StudentEncoder, from_parts
 from rejoinder.scorer import FloatArray
@@ -400,8 +400,8 @@ def test_a_student_without_a_teacher_is_refused(run: Run, corpus: Path, folder: 
     refused(run("pretrain", TINY, corpus, "-o", out), 2, message)
     with pytest.raises(UsageError, match="holds a teacher's vectors. Give it alone, and no teacher"):
         pretrain_student(recipe(), [folder.parent / "model.run" / "teacher"], out, TEACHER)
-    other = run("pretrain", PROJECT / "recipes" / "dan-tiny.toml", corpus, "--teacher", folder, "-o", out)
-    refused(other, 2, "--teacher is for a student, a selector or moods, a dan has none. Leave it out")
+    other = run("pretrain", PROJECT / "recipes" / "lm-tiny.toml", corpus, "--teacher", folder, "-o", out)
+    refused(other, 2, "--teacher is for a student, a selector or moods, a lm has none. Leave it out")
 
 
 @pytest.fixture(scope="module")
@@ -457,7 +457,7 @@ def test_what_an_alignment_needs_is_there(encoder: StudentEncoder) -> None:
 def test_an_encoder_runs_without_torch(folder: Path) -> None:
     code = (
         "import sys; sys.modules['torch'] = None\n"
-        "from rejoinder.models.encoders import load_encoder\n"
+        "from rejoinder.models import load_encoder\n"
         f"print(load_encoder({str(folder)!r}).encode(['bala']).shape)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

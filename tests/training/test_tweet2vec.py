@@ -17,7 +17,7 @@ import pytest
 from conftest import PROJECT, Run, refused
 from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError, UsageError
-from rejoinder.models.encoders import load_encoder
+from rejoinder.models import load_encoder
 from rejoinder.models.tweet_encoder import TweetEncoder
 from rejoinder.models.tweets import as_numbers, clean_tweet, hashtags_in, is_retweet, most_frequent, numbered
 from rejoinder.pretraining.tweet_posts import Post, read_posts

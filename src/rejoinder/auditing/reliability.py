@@ -23,6 +23,7 @@ import numpy as np
 from rejoinder.errors import DataError
 from rejoinder.estimates import NAN, Estimate, estimate_of
 from rejoinder.example import Example
+from rejoinder.models import load_responder
 from rejoinder.perturbations import Corpus
 from rejoinder.perturbations.degrading import machine_response
 from rejoinder.report.results import About, Results
@@ -30,7 +31,7 @@ from rejoinder.report.written import percent
 from rejoinder.responder import Responder, answer, request
 from rejoinder.responder import signature_of as responder_signature
 from rejoinder.scorer import Advance, Encoder, FloatArray, ScorerLike, Signature, ignore, run
-from rejoinder.scoring.catalog import load_responder, load_scorers
+from rejoinder.scoring.catalog import load_scorers
 from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.stats.resamples import BoolArray, IntArray, Sampling, percentile_interval
 from rejoinder.stats.shares import share_of_clusters

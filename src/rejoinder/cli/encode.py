@@ -44,7 +44,7 @@ def command(
     """
     from rejoinder.data.read import read
     from rejoinder.data.write import write_arrays
-    from rejoinder.models.encoders import encode
+    from rejoinder.models import encode
 
     with reporting(on_error) as report_error:
         examples = list(read(*files, on_error=report_error, **how(columns, input_format, turns)))

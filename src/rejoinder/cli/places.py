@@ -137,7 +137,7 @@ def in_view(name: str) -> list[str]:
 
 def in_encoder(name: str) -> list[str]:
     """The folder of a model, or what `sentence:` names; a name that the catalogue knows is no folder."""
-    from rejoinder.models.encoders import ENCODERS
+    from rejoinder.models import ENCODERS
 
     before, colon, rest = name.partition(":")
     return [] if name in ENCODERS else [name, *([rest] if colon and before in ENCODERS else [])]

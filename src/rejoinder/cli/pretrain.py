@@ -88,11 +88,10 @@ def command(
 
 def _use(kind: str, out: Path) -> str:
     """What to do with a trained model."""
-    from rejoinder.models.encoders import KINDS as ENCODERS
-    from rejoinder.models.responders import KINDS as RESPONDERS
+    from rejoinder.models import MODELS
 
     uses = {
-        f"answer with it: rejoinder respond FILE -r {out}": kind in RESPONDERS,
-        f"encode with it: rejoinder encode FILE -e {out} -o OUT.npz": kind in ENCODERS,
+        f"answer with it: rejoinder respond FILE -r {out}": MODELS[kind].responder,
+        f"encode with it: rejoinder encode FILE -e {out} -o OUT.npz": MODELS[kind].encoder,
     }
     return "; ".join(use for use, fits in uses.items() if fits)

@@ -154,13 +154,12 @@ def load_judge(folder: str | Path) -> PortableJudge:
 
 def _no_judge(kind: str, folder: str | Path) -> tuple[str, str]:
     """Return the problem with a folder that holds another kind of model, and the remedy."""
-    from rejoinder.models.encoders import KINDS as ENCODERS
-    from rejoinder.pretraining.kinds import KINDS as TRAINED
+    from rejoinder.models import MODELS
 
-    if kind in ENCODERS:
+    if kind in MODELS and MODELS[kind].encoder:
         remedy = f"Train a judge over it: rejoinder train adem FILE -e {folder} -o FOLDER"
         return f"a pre-trained encoder ({kind}), not a judge", remedy
-    if kind in TRAINED and not TRAINED[kind].material:
+    if kind in MODELS and MODELS[kind].responder:
         remedy = f"Let it answer, and score what it says: rejoinder respond FILE -r {folder} -o REPLIES.jsonl"
         return f"a responder ({kind}), not a judge", remedy
     found = f"a model of kind {kind!r}, expected {' or '.join(KINDS)}"

@@ -1,88 +1,67 @@
-"""Metrics in closed form and baselines. A new one is its file and one line of `METRICS`."""
+"""Metrics in closed form and baselines. A new one is a file, a line of `_FILES` and a section of `cards.toml`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from rejoinder.registry import Entry, Registry
 
 if TYPE_CHECKING:
     from rejoinder.scorer import Card, Scorer
 
-
-class Family(Protocol):
-    """A module with a family of metrics."""
-
-    @property
-    def CARDS(self) -> Mapping[str, Card]:  # noqa: N802 - a constant of the module
-        """The cards by name, presets included."""
-        ...
-
-    @property
-    def load(self) -> Callable[[str, str | Path | None], Scorer]:
-        """The function that makes the scorer with this name, with a file of word vectors if it reads any."""
-        ...
-
-
-def _entry(name: str, family: Callable[[], Family]) -> Entry[Scorer]:
-    return Entry(
-        name,
-        "",
-        lambda name, vectors=None: family().load(name, vectors),
-        cards=lambda: family().CARDS,
-    )
-
-
-def _bleu() -> Family:
-    from rejoinder.metrics import bleu
-
-    return bleu
-
-
-def _chrf() -> Family:
-    from rejoinder.metrics import chrf
-
-    return chrf
-
-
-def _rouge() -> Family:
-    from rejoinder.metrics import rouge
-
-    return rouge
-
-
-def _meteor() -> Family:
-    from rejoinder.metrics import meteor
-
-    return meteor
-
-
-def _embedding() -> Family:
-    from rejoinder.metrics import embedding
-
-    return embedding
-
-
-def _baselines() -> Family:
-    from rejoinder.metrics import baselines
-
-    return baselines
-
-
-_FAMILIES = {
-    "bleu-1": _bleu,
-    "bleu-2": _bleu,
-    "bleu-3": _bleu,
-    "bleu-4": _bleu,
-    "chrf": _chrf,
-    "rouge-l": _rouge,
-    "meteor": _meteor,
-    "embedding-average": _embedding,
-    "embedding-greedy": _embedding,
-    "embedding-extrema": _embedding,
-    "length": _baselines,
-    "context-overlap": _baselines,
+_FILES = {
+    **{f"bleu-{order}": "bleu" for order in (1, 2, 3, 4)},
+    "chrf": "chrf",
+    "rouge-l": "rouge",
+    "meteor": "meteor",
+    **{f"embedding-{kind}": "embedding" for kind in ("average", "greedy", "extrema")},
+    "length": "baselines",
+    "context-overlap": "baselines",
 }
-METRICS: Registry[Scorer] = Registry("metric", (_entry(name, family) for name, family in _FAMILIES.items()))
+"""The file of each metric. It has a function `load(name, vectors)`; `vectors` is a file of word vectors, or None."""
+
+
+@cache
+def metric_cards() -> dict[str, Card]:
+    """Return the cards of all metrics by name, presets included, from `cards.toml`."""
+    import tomllib
+
+    from rejoinder.scorer import Card
+
+    tables = tomllib.loads(Path(__file__).with_name("cards.toml").read_text(encoding="utf-8"))
+    texts, defaults = tables.pop("texts"), tables.pop("defaults")
+    cards = {}
+    for pattern, section in tables.items():
+        for order in section.get("orders", (1, 2, 3, 4)) if "{order}" in pattern else (0,):
+            table = defaults | section
+            name, *words = (
+                text.format(order=order, **texts) for text in (pattern, *map(table.get, ("summary", "source", "notes")))
+            )
+            summary, source, notes = words
+            low, high = (end if abs(end) < float("inf") else None for end in table["range"])
+            cards[name] = Card(
+                name,
+                summary,
+                table["kind"],
+                frozenset(table["needs"]),
+                (low, high),
+                source,
+                table["version"],
+                notes,
+                higher_is_better=None if table["kind"] == "baseline" else True,
+            )
+    return cards
+
+
+def _load(file: str, name: str, vectors: str | Path | None = None) -> Scorer:
+    """Return the scorer called `name` of a file of this package."""
+    scorer: Scorer = import_module(f"rejoinder.metrics.{file}").load(name, vectors)
+    return scorer
+
+
+METRICS: Registry[Scorer] = Registry(
+    "metric", (Entry(name, "", partial(_load, file), cards=metric_cards) for name, file in _FILES.items())
+)

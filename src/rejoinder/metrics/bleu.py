@@ -1,8 +1,10 @@
 """BLEU of a sentence and of a corpus, in the flavours of three programs.
 
-All flavours count alike: matching n-grams, clipped by the largest count in any one reference, against the reference of
+All flavours count the same: shared n-grams, clipped by the largest count in any one reference, against the reference of
 the closest length (the shorter one of two). They differ in tokens, smoothing and short sentences, and so much that two
-BLEU figures mean nothing beside each other before the flavours agree.
+BLEU figures cannot be compared before the flavours agree.
+
+Shapes: N examples, K sizes of n-grams. A row of counts has 2 + 2K numbers, see `bleu_counts`.
 """
 
 from __future__ import annotations
@@ -11,312 +13,235 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rejoinder.errors import MissingExtra
 from rejoinder.example import Example
+from rejoinder.metrics import metric_cards
 from rejoinder.metrics.baselines import words
-from rejoinder.metrics.ngram_counts import count_ngrams, unpack, unread
-from rejoinder.scorer import Card, FloatArray, Scorer, Scores
+from rejoinder.metrics.bleu_tokens import PLAIN, WHITE_SPACE, bleu_counts, unsplit_reason
+from rejoinder.metrics.counting import IntArray, TextBatch
+from rejoinder.scorer import Card, FloatArray, Scores
 
 ORDERS = (1, 2, 3, 4)
-NLTK_METHODS = range(8)
 SUMMABLE_METHODS = range(5)  # 5 to 7 look at the text of one sentence, so no sum of counts stands for a corpus
-FIRST_ORDER_OF_METHOD_6 = 3  # nltk reads the third precision whatever the order is, and fails below
+WIDE_METHODS = (5, 7)  # they read the precision of 5-grams, whatever the order is
+EPSILON, WEIGHT, DIVISOR = 0.1, 5, 5  # nltk's constants of methods 1, 6 and 4
 TINY, SMALL = 1e-15, 1e-9  # what pycocoevalcap adds to every numerator and denominator
-PLAIN, MECAB = "13a", "ja-mecab"
-# sacreBLEU's tokenizers, the preset of each, and what it is for.
-TOKENS = {
-    PLAIN: "13a tokens",
-    "intl": "Signs of every script are tokens of their own: for languages with spaces between words",
-    "zh": "Every Chinese character is a token, the rest is cut as by 13a",
-    "char": "Every character is a token, spaces are none: for every script",
-    MECAB: "Japanese words by MeCab with the IPA dictionary",
-}
-NO_STOP_WORDS = "no-stop-words"
+MECAB, NO_STOP_WORDS = "ja-mecab", "no-stop-words"
+SACREBLEU, NLTK = "sacrebleu 2.6.0", "nltk 3.10.4"  # the programs whose values these are
+NO_TRIGRAM = "nltk's smoothing method 6 needs a matching trigram"
+
+
+class Counts(NamedTuple):
+    """Counts of N texts: lengths [N] of responses and closest references, shared and all n-grams [N, K]."""
+
+    response: FloatArray
+    reference: FloatArray
+    shared: FloatArray
+    total: FloatArray
+
+    @classmethod
+    def of(cls, rows: FloatArray, order: int) -> Counts:
+        """Take rows [N, 2 + 2K] apart, up to n-grams of size `order`."""
+        shared, total = np.split(rows[:, 2:], 2, axis=1)
+        return cls(rows[:, 0], rows[:, 1], shared[:, :order], total[:, :order])
+
+    @property
+    def brevity(self) -> FloatArray:
+        """[N] the factor for responses that are shorter than the reference."""
+        return np.exp(np.minimum(1 - self.reference / np.maximum(self.response, TINY), 0.0))
 
 
 @dataclass(frozen=True, slots=True)
-class SacreBleu:
-    """BLEU by sacreBLEU's formula, divided by 100.
+class Bleu:
+    """BLEU in one of its flavours.
 
     Attributes:
         card: the preset's card.
         order: the longest n-gram counted.
-        tokens: sacreBLEU's name of a tokenizer; `none` takes text that is tokenised already.
-        smoothing: sacreBLEU's name of a smoothing method.
-        effective_order: whether a sentence shorter than `order` is scored on the orders it has; never so for a corpus.
+        options: tokenizer, smoothing, treatment of several references, the program whose values these are.
+        formula: from counts [N, 2 + 2K] to BLEU [N], of single sentences.
+        corpus_formula: the same of summed counts.
+        tokens: sacreBLEU's name of a tokenizer; `none` splits at white space.
+        method: the number of nltk's smoothing method; None for the other programs.
         content: whether stop words and punctuation are taken out of responses and references first.
     """
 
     card: Card
     order: int
-    tokens: str = "13a"
-    smoothing: str = "exp"
-    effective_order: bool = True
+    options: Mapping[str, Any]
+    formula: Callable[[FloatArray], FloatArray]
+    corpus_formula: Callable[[FloatArray], FloatArray]
+    tokens: str = WHITE_SPACE
+    method: int | None = None
     content: bool = False
 
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """Tokenizer, smoothing, what becomes of several references, and sacreBLEU's version."""
-        effective = "yes" if self.effective_order else "no"
-        found = {"tokenizer": self.tokens, "smoothing": self.smoothing, "effective-order": effective}
-        if self.tokens == MECAB:
-            found["mecab"] = f"{version('mecab-python3')} ipadic {version('ipadic')}"
-        if self.content:
-            found["words"] = "no stop words (scikit-learn), no punctuation"
-        return found | _by("sacrebleu")
-
     def score_batch(self, examples: Sequence[Example]) -> Scores:
-        """Sentence BLEU and counts of N examples; 0 for a response without words."""
-        examples = [_of_content(one) for one in examples] if self.content else examples
-        counts = count_ngrams(examples, self.order, self.tokens)
-        values = np.array([self._score(row, self.effective_order) for row in counts])
-        reasons = unread(examples, self.order, self.tokens)
-        if self.content:
-            bare = [place for place, one in enumerate(examples) if not any(one.references)]
-            reasons |= dict.fromkeys(bare, "no reference holds a word that is no stop word")
-        return _scores(values, reasons, counts, self._corpus_score)
+        """Return sentence BLEU of N examples and, for all but methods 5 to 7, counts that may be summed.
 
-    def _corpus_score(self, totals: FloatArray) -> float:
-        """Corpus BLEU from summed counts, as `sacrebleu.corpus_bleu` has it (no effective order)."""
-        return self._score(totals, effective_order=False)
-
-    def _score(self, counts: FloatArray, effective_order: bool) -> float:
-        from sacrebleu.metrics.bleu import BLEU
-
-        response_length, reference_length, matches, possible = unpack(counts)
-        found = BLEU.compute_bleu(
-            matches,
-            possible,
-            response_length,
-            reference_length,
-            smooth_method=self.smoothing,
-            effective_order=effective_order,
-            max_ngram_order=self.order,
-        )
-        return min(found.score / 100, 1.0)  # exp(log(100)) is 100.00000000000004
-
-
-@dataclass(frozen=True, slots=True)
-class CocoBleu:
-    """BLEU as pycocoevalcap and nlg-eval compute it, with the closest reference length.
-
-    Attributes:
-        card: the preset's card.
-        order: the longest n-gram counted.
-    """
-
-    card: Card
-    order: int
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """Tokenizer, the two constants that stand in for smoothing, and the release of sacreBLEU, which counts."""
-        return {"tokenizer": "whitespace", "smoothing": f"{TINY}/{SMALL}", **_by("sacrebleu")}
-
-    def score_batch(self, examples: Sequence[Example]) -> Scores:
-        """Sentence BLEU and counts of N examples; 0 for a response without words."""
-        counts = count_ngrams(examples, self.order, "none")
-        values = np.array([self._corpus_score(row) for row in counts])
-        return _scores(values, unread(examples, self.order, "none"), counts, self._corpus_score)
-
-    def _corpus_score(self, totals: FloatArray) -> float:
-        """BLEU from counts, of one sentence or summed over many: the program has one formula for both.
-
-        Source: `bleu_scorer.py` in pycocoevalcap and nlg-eval, `compute_score(option="closest")`.
+        Unscored are texts whose sentences the tokenizer leaves whole, and by method 6, which divides by the precisions
+        of neighbouring sizes, those that share words but no trigram.
         """
-        response_length, reference_length, matches, possible = unpack(totals)
-        precisions = [(match + TINY) / (total + SMALL) for match, total in zip(matches, possible, strict=True)]
-        ratio = (response_length + TINY) / (reference_length + SMALL)
-        penalty = math.exp(1 - 1 / ratio) if ratio < 1 else 1.0
-        return float(math.prod(precisions) ** (1 / self.order) * penalty)
+        examples = [_without_stop_words(example) for example in examples] if self.content else examples
+        counts = bleu_counts(TextBatch.of(examples), 5 if self.method in WIDE_METHODS else 4, self.tokens)
+        rows = self._rows(counts)
+        reasons = {}
+        if self.method == 6:
+            failing = (rows[:, 2] > 0) & (rows[:, 4] == 0)
+            reasons = dict.fromkeys(np.flatnonzero(failing).tolist(), NO_TRIGRAM)
+        for row, example in enumerate(examples):
+            if reason := unsplit_reason(example, self.order, self.tokens):
+                reasons[row] = reason
+            if self.content and not any(example.references):
+                reasons[row] = "no reference holds a word that is no stop word"
+        values = self.formula(rows)
+        values[list(reasons)] = math.nan
+        if self.method not in (None, *SUMMABLE_METHODS):
+            return Scores(values, reasons)
+        return Scores(values, reasons, statistics=rows, combine=self._corpus_score)
 
-
-@dataclass(frozen=True, slots=True)
-class NltkBleu:
-    """BLEU over white-space tokens with one of nltk's smoothing methods (Chen and Cherry 2014).
-
-    Attributes:
-        card: the preset's card.
-        order: the longest n-gram counted.
-        method: 0 to 7, the number in the name of nltk's method.
-    """
-
-    card: Card
-    order: int
-    method: int
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """Tokenizer, smoothing, and the releases of nltk, whose formula it is, and of sacreBLEU, which counts."""
-        counts = f"sacrebleu {version('sacrebleu')}"
-        return {"tokenizer": "whitespace", "smoothing": f"method{self.method}", **_by("nltk"), "counts": counts}
-
-    def score_batch(self, examples: Sequence[Example]) -> Scores:
-        """Sentence BLEU of N examples, 0 where not one word matches; counts for methods 0 to 4.
-
-        Method 6 leaves examples without a matching trigram unscored: it divides by that precision's neighbours.
-        """
-        counts = count_ngrams(examples, self.order, "none")
-        possible = counts[:, 2 + self.order :]
-        np.maximum(possible, 1, out=possible)  # so does nltk, for each sentence; it shows in corpus BLEU
-        reasons = {place: reason for place, row in enumerate(counts) if (reason := self._why_not(row))}
-        values = [
-            math.nan if place in reasons else self._score(row, example)
-            for place, (row, example) in enumerate(zip(counts, examples, strict=True))
-        ]
-        reasons |= unread(examples, self.order, "none")
-        return _scores(
-            np.array(values), reasons, counts if self.method in SUMMABLE_METHODS else None, self._corpus_score
-        )
+    def _rows(self, counts: IntArray) -> FloatArray:
+        """Return the columns of counts that the formula reads."""
+        longest = (counts.shape[1] - 2) // 2
+        kept = longest if self.method in WIDE_METHODS else self.order
+        rows = counts[:, [0, 1, *range(2, 2 + kept), *range(2 + longest, 2 + longest + kept)]].astype(np.float64)
+        if self.method is not None:  # nltk counts at least one n-gram in each sentence, which shows in corpus BLEU
+            rows[:, 2 + kept :] = np.maximum(rows[:, 2 + kept :], 1)
+        return rows
 
     def _corpus_score(self, totals: FloatArray) -> float:
-        """Corpus BLEU from summed counts, as `nltk.translate.bleu_score.corpus_bleu` has it (methods 0 to 4)."""
-        return self._score(totals, Example((), ""))
-
-    def _why_not(self, counts: FloatArray) -> str | None:
-        """Why nltk's method fails on these counts, or None where it does not."""
-        matches = unpack(counts)[2]
-        if self.method == 6 and matches[0] and not matches[FIRST_ORDER_OF_METHOD_6 - 1]:
-            return "nltk's smoothing method 6 needs a matching trigram"
-        return None
-
-    def _score(self, counts: FloatArray, example: Example) -> float:
-        from nltk.translate.bleu_score import brevity_penalty
-
-        response_length, reference_length, matches, possible = unpack(counts)
-        if not matches[0]:
-            return 0.0
-        logarithms = [
-            math.log(value) for value in self._smooth(matches, possible, response_length, example) if value > 0
-        ]
-        penalty = brevity_penalty(reference_length, response_length)
-        return float(penalty * math.exp(math.fsum(logarithms) / self.order))
-
-    def _smooth(self, matches: list[int], possible: list[int], length: int, example: Example) -> list[float]:
-        """The smoothed precisions, by order."""
-        from nltk.translate.bleu_score import Fraction, SmoothingFunction
-
-        if self.method == 0:  # by hand, since nltk's method 0 warns at every missing order
-            return [match / total or sys.float_info.min for match, total in zip(matches, possible, strict=True)]
-        precisions = [Fraction(match, total, _normalize=False) for match, total in zip(matches, possible, strict=True)]
-        response = example.response.split()
-        references = [reference.split() for reference in example.references]
-        smooth = getattr(SmoothingFunction(), f"method{self.method}")
-        smoothed: list[float] = smooth(precisions, references=references, hypothesis=response, hyp_len=length)
-        return smoothed
+        """Return corpus BLEU of summed counts."""
+        return float(self.corpus_formula(totals[None])[0])
 
 
-def _of_content(example: Example) -> Example:
-    """`example` with the content words of response and references alone; the stop words are English."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+def sacrebleu(rows: FloatArray, order: int, *, effective_order: bool = False) -> FloatArray:
+    """Return sacreBLEU's score [N] with exponential smoothing, divided by 100; 0 where no n-gram is shared.
+
+    Args:
+        rows: [N, 2 + 2K] counts.
+        order: the longest n-gram.
+        effective_order: leave out the sizes that a text is too short for; otherwise it scores 0. sacreBLEU's
+            recommendation for sentences, and never so for a corpus.
+    """
+    counts = Counts.of(rows, order)
+    possible = counts.total > 0
+    halvings = np.cumsum(possible & (counts.shared == 0), axis=1)
+    precisions = np.where(counts.shared > 0, counts.shared, 0.5**halvings) / np.maximum(counts.total, 1)
+    logarithms = np.log(np.where(possible, precisions, 1.0)).sum(axis=1) / np.maximum(possible.sum(axis=1), 1)
+    scored = counts.shared.any(axis=1) & (effective_order | possible.all(axis=1))
+    return np.where(scored, counts.brevity * np.exp(logarithms), 0.0)
+
+
+def coco_bleu(rows: FloatArray, order: int) -> FloatArray:
+    """Return the score [N] of pycocoevalcap and nlg-eval, with the closest reference length.
+
+    Source: their `bleu_scorer.py`, `compute_score(option="closest")`.
+    """
+    response, reference, shared, total = Counts.of(rows, order)
+    precisions = (shared + TINY) / (total + SMALL)
+    brevity = np.exp(np.minimum(1 - (reference + SMALL) / (response + TINY), 0.0))
+    score: FloatArray = precisions.prod(axis=1) ** (1 / order) * brevity
+    return score
+
+
+def nltk_bleu(rows: FloatArray, order: int, method: int) -> FloatArray:
+    """Return nltk's score [N], 0 where not one word matches.
+
+    Args:
+        rows: [N, 2 + 2K] counts with at least 1 n-gram of each size in all; for methods 5 and 7 up to 5-grams.
+        order: the longest n-gram.
+        method: the number of the smoothing method, 0 to 7 (Chen and Cherry 2014).
+    """
+    counts = Counts.of(rows, order)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precisions = _smooth(counts, method)
+    if method in WIDE_METHODS:
+        five = Counts.of(rows, 5)
+        precisions = _average_neighbours(precisions, five.shared[:, 4] / five.total[:, 4])
+    logarithms = np.log(np.where(precisions > 0, precisions, 1.0)).sum(axis=1)
+    return np.where(counts.shared[:, 0] > 0, counts.brevity * np.exp(logarithms / order), 0.0)
+
+
+def _smooth(counts: Counts, method: int) -> FloatArray:
+    """Return the precisions [N, K] smoothed by nltk's methods; those of 5 and 7 are not yet averaged."""
+    length, _, shared, total = counts
+    missing, precisions = shared == 0, shared / total
+    halves = 0.5 ** np.cumsum(missing, axis=1)
+    if method == 0:
+        return np.where(missing, sys.float_info.min, precisions)
+    if method == 1:
+        return np.where(missing, EPSILON / total, precisions)
+    if method == 2:
+        return np.where(np.arange(shared.shape[1]) > 0, (shared + 1) / (total + 1), precisions)
+    if method == 3:
+        return np.where(missing, halves / total, precisions)
+    if method in (4, 7):
+        longer = missing & (length[:, None] > 1)
+        return np.where(longer, halves * np.log(length)[:, None] / DIVISOR / total, precisions)
+    for size in range(2, shared.shape[1] if method == 6 else 0):
+        before, last = precisions[:, size - 2], precisions[:, size - 1]
+        expected = np.where(before == 0, 0.0, last**2 / before)
+        precisions[:, size] = (shared[:, size] + WEIGHT * expected) / (np.maximum(length - size, 0) + WEIGHT)
+    return precisions
+
+
+def _average_neighbours(precisions: FloatArray, last: FloatArray) -> FloatArray:
+    """Return precisions [N, K], each averaged with the one before and the one after it; `last` [N] is after all."""
+    after = np.column_stack((precisions[:, 1:], last))
+    averages = np.empty_like(precisions)
+    before = precisions[:, 0] + 1
+    for size in range(precisions.shape[1]):
+        averages[:, size] = before = (before + precisions[:, size] + after[:, size]) / 3
+    return averages
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    """Return the English stop words of scikit-learn 1.9.1."""
+    return frozenset(Path(__file__).with_name("stop_words.txt").read_text(encoding="utf-8").split())
+
+
+def _without_stop_words(example: Example) -> Example:
+    """Return an example whose response and references have no stop words and no punctuation."""
 
     def content(text: str) -> str:
-        return " ".join(word for word in words(text) if word not in ENGLISH_STOP_WORDS)
+        return " ".join(word for word in words(text) if word not in _stop_words())
 
     return replace(example, response=content(example.response), references=tuple(map(content, example.references)))
 
 
-def _scores(
-    values: FloatArray, reasons: Mapping[int, str], counts: FloatArray | None, combine: Callable[[FloatArray], float]
-) -> Scores:
-    """Return the scores of N examples; one with a reason is unscored."""
-    values[list(reasons)] = math.nan
-    return Scores(values, reasons, statistics=counts, combine=combine)
-
-
-def _by(program: str) -> dict[str, str]:
-    """Options of all flavours: an example's references count together, as the paper has it; which release computes."""
-    return {"references": "native", "program": f"{program} {version(program)}"}
-
-
-def _card(name: str, summary: str, source: str, notes: str, highest: float | None = 1.0) -> Card:
-    source = f"Papineni et al. 2002; {source}"
-    return Card(name, summary, "metric", frozenset({"reference"}), (0.0, highest), source, version=2, notes=notes)
-
-
-def _sacrebleu_card(order: int, tokens: str) -> Card:
-    plain = tokens == PLAIN
-    return _card(
-        f"bleu-{order}" if plain else f"bleu-{order}/{tokens}",
-        f"n-grams up to {order} shared with the references, by sacreBLEU" + f" with {tokens} tokens" * (not plain),
-        "sacreBLEU, sentence_score / 100",
-        f"{TOKENS[tokens]}; case counts. A sentence: exponential smoothing and effective order, so a one-word match "
-        "scores 1. A corpus: summed counts, no effective order. Unscored where the tokens are whole sentences.",
-    )
-
-
-def _content_card(order: int) -> Card:
-    return _card(
-        f"bleu-{order}/{NO_STOP_WORDS}",
-        f"n-grams up to {order} of content words shared with the references, by sacreBLEU",
-        "sacreBLEU, sentence_score / 100; Liu et al. 2016, table 4, which names no list of stop words",
-        "Lower-cased words without punctuation and without scikit-learn's English stop words: whether it is more than "
-        "shared stop words that agrees with people. Otherwise as the plain preset.",
-    )
-
-
-def _coco_card(order: int) -> Card:
-    return _card(
-        f"bleu-{order}/coco",
-        f"n-grams up to {order} shared with the references, by pycocoevalcap",
-        "pycocoevalcap and nlg-eval, bleu_scorer.py with the closest reference length",
-        "White-space tokens, case counts. No smoothing but 1e-15 and 1e-9: BLEU-4 falls to about 1e-4 where no 4-gram "
-        "matches, and to 0.03 where an identical response has three words. The flavour behind many published tables of "
-        "dialogue metrics.",
-    )
-
-
-def _nltk_card(order: int, method: int) -> Card:
-    notes = "White-space tokens, case counts. 0 where not one word matches."
-    if method == 0:
-        notes += (
-            " A missing order counts as the smallest positive number, so most BLEU-4 lie between 1e-231 and 1e-77 and "
-            "an identical short reply scores near 0; the figures in Liu et al. 2016 behave so."
-        )
-    if method == 6:
-        notes += " Unscored without a matching trigram."
-    if method not in SUMMABLE_METHODS:
-        notes += " The corpus score is the mean: nltk's own depends on which sentence comes last."
-    return _card(
-        f"bleu-{order}/nltk-{method}",
-        f"n-grams up to {order} shared with the references, by nltk's smoothing method {method}",
-        f"Chen and Cherry 2014; nltk, sentence_bleu with SmoothingFunction().method{method}",
-        notes + (" May exceed 1." if method in (5, 6, 7) else ""),
-        # Method 5 averages p + 1, p and p, that is 4/3 at most; 7 is 5 after 4; 6 has no simple bound.
-        {5: 4 / 3, 6: None, 7: 4 / 3}.get(method, 1.0),
-    )
-
-
-def _scorers() -> dict[str, Scorer]:
-    """All scorers of this file, by name."""
-    made: list[Scorer] = []
-    for order in ORDERS:
-        made += [SacreBleu(_sacrebleu_card(order, tokens), order, tokens) for tokens in TOKENS]
-        made.append(SacreBleu(_content_card(order), order, content=True))
-        made.append(CocoBleu(_coco_card(order), order))
-        for method in NLTK_METHODS:
-            if method != 6 or order >= FIRST_ORDER_OF_METHOD_6:
-                made.append(NltkBleu(_nltk_card(order, method), order, method))
-    return {scorer.card.name: scorer for scorer in made}
-
-
-_SCORERS = _scorers()
-CARDS: dict[str, Card] = {name: scorer.card for name, scorer in _SCORERS.items()}
-
-
-def load(name: str, vectors: str | Path | None) -> Scorer:  # noqa: ARG001 - every metric's `load` takes vectors
-    """The BLEU scorer called `name`, a name in `CARDS`; `vectors` is ignored.
+def load(name: str, vectors: str | Path | None) -> Bleu:  # noqa: ARG001 - every metric's `load` takes vectors
+    """Return the BLEU scorer called `name`; `vectors` is ignored.
 
     Raises:
-        MissingExtra: it cuts Japanese, and what does that is not installed.
+        MissingExtra: it splits Japanese, and the library for it is not installed.
     """
-    if name.endswith(f"/{MECAB}") and not all(map(find_spec, ("MeCab", "ipadic"))):
-        raise MissingExtra("mecab-python3 with ipadic", "ja", f"{name}, BLEU over Japanese words,")
-    return _SCORERS[name]
+    card, order, preset = metric_cards()[name], int(name[5]), name[7:]
+    options = {"tokenizer": "whitespace", "smoothing": f"{TINY}/{SMALL}"}
+    if preset.startswith("nltk"):
+        method = int(preset[-1])
+        options |= {"smoothing": f"method{method}", "references": "native", "program": NLTK, "counts": SACREBLEU}
+        formula = partial(nltk_bleu, order=order, method=method)
+        return Bleu(card, order, options, formula, formula, method=method)
+    if preset == "coco":
+        formula = partial(coco_bleu, order=order)
+        return Bleu(card, order, options | {"references": "native", "program": SACREBLEU}, formula, formula)
+    content = preset == NO_STOP_WORDS
+    tokens = PLAIN if content else preset or PLAIN
+    options = {"tokenizer": tokens, "smoothing": "exp", "effective-order": "yes"}
+    if tokens == MECAB:
+        if not all(map(find_spec, ("MeCab", "ipadic"))):
+            raise MissingExtra("mecab-python3 with ipadic", "ja", f"{name}, BLEU over Japanese words,")
+        options["mecab"] = f"{version('mecab-python3')} ipadic {version('ipadic')}"
+    if content:
+        options["words"] = "no stop words (scikit-learn), no punctuation"
+    options |= {"references": "native", "program": SACREBLEU}
+    corpus = partial(sacrebleu, order=order)
+    return Bleu(card, order, options, partial(corpus, effective_order=True), corpus, tokens, content=content)

@@ -1,28 +1,31 @@
-"""chrF and chrF++: runs of characters (and words) shared with the references; needs no tokens, reads every script."""
+"""chrF and chrF++: n-grams of characters (and words) shared with the references; they read every language."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rejoinder.example import Example
-from rejoinder.scorer import Card, FloatArray, Scorer, Scores
+from rejoinder.metrics import counting, metric_cards
+from rejoinder.metrics.counting import IntArray, TextBatch, Tokens
+from rejoinder.scorer import Card, FloatArray, Scores
 
-CHARACTERS, BETA = 6, 2  # the longest run of characters; recall counts four times as much as precision
+CHARACTERS, BETA = 6, 2  # the longest n-grams of characters; recall counts four times as much as precision
+PROGRAM = "sacrebleu 2.6.0"  # whose values these are
+_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 
 @dataclass(frozen=True, slots=True)
 class Chrf:
-    """chrF by sacreBLEU, divided by 100; of several references the best counts.
+    """chrF by sacreBLEU's formula, divided by 100; of several references the best counts.
 
     Attributes:
         card: the preset's card.
-        words: the longest run of words that counts too; 0 for chrF, 2 for chrF++.
+        words: the longest n-grams of words that count too; 0 for chrF, 2 for chrF++.
     """
 
     card: Card
@@ -30,67 +33,67 @@ class Chrf:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Longest runs, weight of recall, what becomes of short texts and several references, sacreBLEU's version."""
+        """Longest n-grams, weight of recall, treatment of short texts and several references, sacreBLEU's version."""
         return {
             "characters": CHARACTERS,
             "words": self.words,
             "beta": BETA,
             "effective-order": "yes",
             "references": "best",
-            "program": f"sacrebleu {version('sacrebleu')}",
+            "program": PROGRAM,
         }
 
     def score_batch(self, examples: Sequence[Example]) -> Scores:
-        """Sentence chrF and counts of N examples; 0 for a response without a character."""
-        counts = np.array([self._count(example) for example in examples], dtype=np.float64)
-        counts = counts.reshape(len(examples), 3 * (CHARACTERS + self.words))
-        return Scores(
-            np.array([self._corpus_score(row) for row in counts]), statistics=counts, combine=self._corpus_score
-        )
+        """Return sentence chrF and counts of N examples; 0 for a response without a character.
 
-    def _corpus_score(self, totals: FloatArray) -> float:
-        """Score from counts, of one sentence or summed over many: there is one formula for both."""
-        found: float = self._scorer._compute_score_from_stats(totals.tolist()).score
-        return found / 100
+        A row of the statistics has for each size of n-grams those in the response, in the best reference, in both.
+        """
+        rows = np.concatenate([self._count(part) for part in TextBatch.of(examples).parts()]).astype(np.float64)
+        return Scores(chrf(rows), statistics=rows, combine=lambda totals: float(chrf(totals[None])[0]))
 
-    def _count(self, example: Example) -> list[int]:
-        """For each length of run: those in the response, in the best reference, in both. Blank references count not."""
-        references = [reference for reference in example.references if reference.strip()] or [""]
-        (counts,) = self._scorer._extract_corpus_statistics([example.response], [[text] for text in references])
-        found: list[int] = counts
-        return found
-
-    @property
-    def _scorer(self) -> Any:
-        """The scorer of sacreBLEU. Its public calls give scores alone, no counts that could be summed."""
-        from sacrebleu.metrics.chrf import CHRF
-
-        return CHRF(char_order=CHARACTERS, word_order=self.words, beta=BETA)
+    def _count(self, batch: TextBatch) -> IntArray:
+        """Return [N, 3K] the counts of N examples, each with its best reference."""
+        counts = _counts(counting.number_characters(["".join(text.split()) for text in batch.texts]), batch, CHARACTERS)
+        if self.words:
+            words = counting.number_tokens([_split(text) for text in batch.texts])
+            counts = np.concatenate((counts, _counts(words, batch, self.words)), axis=1)
+        rows = counts.reshape(len(counts), 3 * counts.shape[1])
+        return rows[counting.best_of(chrf(rows), batch.owners)] if len(rows) > batch.size else rows
 
 
-def _card(name: str, what: str, source: str, notes: str) -> Card:
-    return Card(
-        name=name,
-        summary=f"{what} shared with the nearest reference, weighted to recall",
-        kind="metric",
-        needs=frozenset({"reference"}),
-        range=(0.0, 1.0),
-        source=source,
-        notes=f"Spaces do not count, case does; for every language and script. {notes}A corpus: summed counts.",
-    )
+def chrf(counts: FloatArray | IntArray) -> FloatArray:
+    """Return [N] the scores of counts [N, 3K], of single texts or summed over many: there is one formula for both."""
+    response, reference, both = np.moveaxis(counts.reshape(len(counts), -1, 3), 2, 0)
+    known = (response > 0) & (reference > 0)
+    sizes = np.maximum(known.sum(axis=1), 1)
+    precision = (known * both / np.maximum(response, 1)).sum(axis=1) / sizes
+    recall = (known * both / np.maximum(reference, 1)).sum(axis=1) / sizes
+    weighted = BETA**2 * precision + recall
+    return np.where(weighted > 0, (1 + BETA**2) * precision * recall / np.where(weighted > 0, weighted, 1), 0.0)
 
 
-CARDS: dict[str, Card] = {
-    "chrf": _card("chrf", "runs of up to six characters", "Popović 2015; sacreBLEU, sentence_score / 100", ""),
-    "chrf/++": _card(
-        "chrf/++",
-        "runs of up to six characters and two words",
-        "Popović 2017; sacreBLEU with word_order 2, sentence_score / 100",
-        "chrF++: words are cut at white space and ASCII punctuation, so a script without spaces has few. ",
-    ),
-}
+def _counts(tokens: Tokens, batch: TextBatch, longest: int) -> IntArray:
+    """Return [M, K, 3] the n-grams in the response, in each reference, in both."""
+    totals = counting.ngram_totals(tokens.lengths, longest)
+    response, reference = totals[: batch.size][batch.owners], totals[batch.size :]
+    shared = counting.shared_ngrams(tokens, batch.owners, longest)
+    # sacreBLEU counts none in the response where the reference has none.
+    return np.stack((np.where(reference > 0, response, 0), reference, shared), axis=2)
 
 
-def load(name: str, vectors: str | Path | None) -> Scorer:  # noqa: ARG001 - every metric's `load` takes vectors
-    """The chrF scorer called `name`, a name in `CARDS`; `vectors` is ignored."""
-    return Chrf(CARDS[name], 2 if name.endswith("++") else 0)
+def _split(text: str) -> list[str]:
+    """Split a text at white space, and a sign from the end of a word or else from its start."""
+    tokens: list[str] = []
+    for word in text.split():
+        if len(word) > 1 and word[-1] in _PUNCTUATION:
+            tokens += word[:-1], word[-1]
+        elif len(word) > 1 and word[0] in _PUNCTUATION:
+            tokens += word[0], word[1:]
+        else:
+            tokens.append(word)
+    return tokens
+
+
+def load(name: str, vectors: str | Path | None) -> Chrf:  # noqa: ARG001 - every metric's `load` takes vectors
+    """Return the chrF scorer called `name`; `vectors` is ignored."""
+    return Chrf(metric_cards()[name], 2 if name.endswith("++") else 0)

@@ -1,203 +1,147 @@
-"""ROUGE-L: the longest common subsequence of words, as plain F1 (rouge-score) or weighted to recall (pycocoevalcap)."""
+"""ROUGE-L: the longest common subsequence of words, as plain F1 (rouge-score) or weighted to recall (pycocoevalcap).
+
+Shapes: N examples, M references, T = N + M texts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from importlib.metadata import version
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rejoinder.example import Example
-from rejoinder.scorer import Card, Scorer, Scores
-from rejoinder.text import Tokenize, tokenizer, unspaced_reason, unspaced_script
+from rejoinder.metrics import metric_cards
+from rejoinder.metrics.counting import IntArray, TextBatch, lengths_of, shared_subsequences, split_texts
+from rejoinder.scorer import Card, FloatArray, Scores
+from rejoinder.text import unspaced_reason, unspaced_script
 
-BETA = 1.2  # recall counts 1.44 times as much as precision
-LEAST_READ = (
-    0.75  # the share of a text's letters and digits that are a-z and 0-9; what is cut at the others are no words
-)
-WORDS = "words-2"
-MOST_CELLS = 4_000_000  # of rouge-score's table, a cell for each pair of words: about a second and 100 MiB
-
+BETA = 1.2  # pycocoevalcap counts recall 1.44 times as much as precision
+MIN_READ = 0.75  # the share of a text's letters and digits that are a-z and 0-9; other letters split words
+ROUGE_SCORE, WORDS, SPACES = "rouge-score", "words-2", "space-1"
+MAX_CELLS = 4_000_000  # of rouge-score's table, a cell for each pair of words: about a second and 100 MiB
+PROGRAM = "rouge-score 0.1.2"  # whose values these are
+_LETTERS = b"abcdefghijklmnopqrstuvwxyz0123456789"
+_TABLE = bytes(byte if byte in _LETTERS + b"\n" else 32 for byte in range(256))
 _UNREAD = "rouge-score reads a-z and digits alone, and {} in these: use rouge-l/words"
-
-Words = Sequence[str]
-
-
-class Overlap(NamedTuple):
-    """What a response shares with one reference, each in [0, 1]."""
-
-    precision: float
-    recall: float
-    f1: float
 
 
 @dataclass(frozen=True, slots=True)
 class RougeL:
-    """ROUGE-L F1 by rouge-score, the best over the references.
+    """ROUGE-L.
 
     Attributes:
         card: the preset's card.
-        tokens: name of a tokenizer; None takes rouge-score's own.
+        tokens: name of a tokenizer; `rouge-score` for that of the program, `space-1` for pycocoevalcap's rules.
     """
 
     card: Card
-    tokens: str | None = None
+    tokens: str
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Tokenizer, what becomes of several references, and rouge-score's version."""
-        found = {"tokenizer": self.tokens or "rouge-score", "stemmer": "no", "references": "best"}
-        return found | {"program": _release()}
+        """Tokenizer, weight of recall, treatment of several references, and rouge-score's version."""
+        if self.tokens == SPACES:
+            references = "best-precision-and-best-recall"
+            return {"tokenizer": SPACES, "beta": BETA, "references": references, "program": PROGRAM}
+        return {"tokenizer": self.tokens, "stemmer": "no", "references": "best", "program": PROGRAM}
 
     def score_batch(self, examples: Sequence[Example]) -> Scores:
-        """F1 of N examples, 0 for a blank response.
+        """Return the best F1 over the references of N examples, 0 for a blank response.
 
-        Unscored where rouge-score's tokenizer reads no reference, or a response that is not blank, for the most part
-        not, and where texts are too long for its table.
+        pycocoevalcap and nlg-eval (`rouge.py`) take the largest precision and the largest recall, which may come from
+        different references. Unscored are texts that the tokenizer does not split into words, and very long ones.
         """
-        return Scores.from_values([self._score(example) for example in examples])
+        batch = TextBatch.of(examples)
+        n, owners = batch.size, batch.owners
+        words = rouge_words(batch.texts) if self.tokens == ROUGE_SCORE else split_texts(batch, self.tokens)
+        lengths, read = lengths_of(words), self._read(batch.texts, words)
+        kept = np.flatnonzero(read[n:])
+        longest = np.zeros(n, np.int64)
+        np.maximum.at(longest, owners[kept], lengths[n + kept])
+        reasons = self._reasons(examples, read[:n], lengths[:n], longest)
+        scored = np.ones(n, np.bool_)
+        scored[list(reasons)] = False
+        kept = kept[scored[owners[kept]]]
+        owner = owners[kept]
+        shared = shared_subsequences([words[row] for row in owner.tolist()], [words[n + row] for row in kept.tolist()])
+        precision, recall = shared / np.maximum(lengths[owner], 1), shared / lengths[n + kept]
+        values = np.zeros(n)
+        if self.tokens == SPACES:
+            best = np.zeros((2, n))
+            np.maximum.at(best[0], owner, precision)
+            np.maximum.at(best[1], owner, recall)
+            values = _f_score(best[0], best[1], BETA)
+        else:
+            np.maximum.at(values, owner, _f_score(precision, recall, 1.0))
+        return Scores(np.where(scored, values, np.nan), reasons)
 
-    def _score(self, example: Example) -> float | str:
-        """F1, or the reason why there is none."""
-        cut, own = _cutter(self.tokens), self.tokens is None
-        references = [kept for text in example.references if (not own or _is_read(text)) and (kept := cut(text))]
-        if not references:
-            return _UNREAD.format("no reference is") if own else "no reference holds a word"
-        if own and example.response.strip() and not _is_read(example.response):
-            return _UNREAD.format("the response is not")
-        response = cut(example.response)
-        return _too_long(response, references) or max(one.f1 for one in _shared(response, references))
+    def _read(self, texts: Sequence[str], words: Sequence[Sequence[Any]]) -> NDArray[np.bool_]:
+        """Return [T] whether the tokenizer reads a text, at least for the most part."""
+        read = lengths_of(words) > 0
+        if self.tokens == ROUGE_SCORE and not all(map(str.isascii, texts)):
+            read &= np.array([text.isascii() or _is_read(text) for text in texts], np.bool_)
+        return read
 
+    def _reasons(
+        self, examples: Sequence[Example], read: NDArray[np.bool_], lengths: IntArray, longest: IntArray
+    ) -> dict[int, str]:
+        """Return why examples have no score.
 
-@dataclass(frozen=True, slots=True)
-class CocoRougeL:
-    """ROUGE-L as pycocoevalcap and nlg-eval compute it.
-
-    Attributes:
-        card: the preset's card.
-    """
-
-    card: Card
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """Tokenizer, weight of recall, what becomes of several references, and rouge-score's version, which counts."""
-        references = "best-precision-and-best-recall"
-        return {"tokenizer": "space-1", "beta": BETA, "references": references, "program": _release()}
-
-    def score_batch(self, examples: Sequence[Example]) -> Scores:
-        """F of N examples, from the largest precision and the largest recall over the references.
-
-        Unscored where sentences have no spaces, and where texts are too long for rouge-score's table. Source:
-        `rouge.py` in pycocoevalcap and nlg-eval; the two maxima may come from different references.
+        Args:
+            examples: N examples.
+            read: [N] whether a response can be read.
+            lengths: [N] words of the responses.
+            longest: [N] words of the longest reference that can be read, 0 without one.
         """
-        return Scores.from_values([self._score(example) for example in examples])
+        reasons = {
+            row: f"too long for rouge-score: {lengths[row]:,} words in the response times {longest[row]:,} in a "
+            f"reference is more than {MAX_CELLS:,}, and it keeps a table of all pairs"
+            for row in np.flatnonzero(lengths * longest > MAX_CELLS).tolist()
+        }
+        missing = np.flatnonzero(longest == 0).tolist()
+        if self.tokens == SPACES:
+            return reasons | _unspaced(examples)
+        if self.tokens == WORDS:
+            return reasons | dict.fromkeys(missing, "no reference holds a word")
+        unread = [row for row in np.flatnonzero(~read).tolist() if examples[row].response.strip()]
+        reasons |= dict.fromkeys(unread, _UNREAD.format("the response is not"))
+        return reasons | dict.fromkeys(missing, _UNREAD.format("no reference is"))
 
-    def _score(self, example: Example) -> float | str:
-        """F, or the reason why there is none."""
-        cut = _cutter("space-1")
-        references = [cut(reference) for reference in example.references if reference.strip()] or [cut("")]
-        response = cut(example.response)
-        if (script := unspaced_script(" ".join((example.response, *example.references)))) and response != [""]:
-            return f"{unspaced_reason(script)}: use rouge-l/words"
-        if reason := _too_long(response, references):
-            return reason
-        found = _shared(response, references)
-        precision, recall = max(one.precision for one in found), max(one.recall for one in found)
-        if not precision or not recall:
-            return 0.0
-        return (1 + BETA**2) * precision * recall / (recall + BETA**2 * precision)
+
+def rouge_words(texts: Sequence[str]) -> list[list[bytes]]:
+    """Return the words of T texts as rouge-score splits them: lower case, all but a-z and 0-9 is a space."""
+    if any("\n" in text for text in texts):
+        texts = [text.replace("\n", " ") for text in texts]
+    lines = "\n".join(texts).lower().encode().translate(_TABLE).split(b"\n")
+    return [line.split() for line in lines[: len(texts)]]
 
 
 def _is_read(text: str) -> bool:
-    """Whether there are letters and digits in `text`, and most of them such as rouge-score reads."""
-    found = [character.isascii() for character in text if character.isalnum()]
-    return sum(found) >= max(LEAST_READ * len(found), 1)
+    """Return whether most letters and digits of a text are such as rouge-score reads."""
+    read = [character.isascii() for character in text if character.isalnum()]
+    return sum(read) >= MIN_READ * len(read)
 
 
-def _cutter(tokens: str | None) -> Tokenize:
-    """The tokenizer called `tokens`, or rouge-score's own."""
-    if tokens is not None:
-        return tokenizer(tokens)
-    from rouge_score.tokenize import tokenize
-
-    return partial(tokenize, stemmer=None)
+def _f_score(precision: FloatArray, recall: FloatArray, beta: float) -> FloatArray:
+    """Return the weighted harmonic mean of precision and recall, 0 where one of them is."""
+    product, weighted = (1 + beta**2) * precision * recall, recall + beta**2 * precision
+    return np.where(product > 0, product / np.where(product > 0, weighted, 1), 0.0)
 
 
-def _shared(response: Words, references: Sequence[Words]) -> list[Overlap]:
-    """What the words of `response` share with those of each of the references."""
-    scorer = _rouge_scorer()
-    found = [scorer.score(reference, response)["rougeL"] for reference in references]
-    return [Overlap(one.precision, one.recall, one.fmeasure) for one in found]
+def _unspaced(examples: Sequence[Example]) -> dict[int, str]:
+    """Return the reasons of examples whose sentences white space leaves whole."""
+    scripts = (unspaced_script(" ".join((one.response, *one.references))) for one in examples)
+    return {
+        row: f"{unspaced_reason(script)}: use rouge-l/words"
+        for row, script in enumerate(scripts)
+        if script and examples[row].response.strip()
+    }
 
 
-@cache
-def _rouge_scorer() -> Any:
-    """rouge-score's scorer, for texts that are cut into words already."""
-    from rouge_score.rouge_scorer import RougeScorer
-
-    return RougeScorer(["rougeL"], tokenizer=SimpleNamespace(tokenize=list))
-
-
-def _too_long(response: Words, references: Sequence[Words]) -> str | None:
-    """Why rouge-score's table would not do, or None where it does; one long reference is enough."""
-    longest = max(map(len, references))
-    if len(response) * longest <= MOST_CELLS:
-        return None
-    return (
-        f"too long for rouge-score: {len(response):,} words in the response times {longest:,} in a reference is more "
-        f"than {MOST_CELLS:,}, and it keeps a table of all pairs"
-    )
-
-
-def _release() -> str:
-    return f"rouge-score {version('rouge-score')}"
-
-
-CARDS: dict[str, Card] = {
-    "rouge-l": Card(
-        name="rouge-l",
-        summary="longest common subsequence of words with the nearest reference, F1",
-        kind="metric",
-        needs=frozenset({"reference"}),
-        range=(0.0, 1.0),
-        source="Lin 2004; rouge-score, rougeL fmeasure, no stemmer",
-        version=2,
-        notes="Lower case. Only a-z and 0-9 make words: letters with accents split them, other scripts and emoji "
-        "vanish; unscored where these are more than a quarter of a text's letters. Precision and recall weigh the "
-        "same; pycocoevalcap's do not. Unscored where the words of both texts multiply to more than 4,000,000.",
-    ),
-    "rouge-l/words": Card(
-        name="rouge-l/words",
-        summary="longest common subsequence of words with the nearest reference, F1, in every language",
-        kind="metric",
-        needs=frozenset({"reference"}),
-        range=(0.0, 1.0),
-        source="Lin 2004; rouge-score, rougeL fmeasure, with words of every script",
-        notes="Lower-cased words, of scripts without spaces characters, single signs and emoji. Unscored where the "
-        "words of both texts multiply to more than 4,000,000.",
-    ),
-    "rouge-l/coco": Card(
-        name="rouge-l/coco",
-        summary="longest common subsequence of words with the references, weighted to recall",
-        kind="metric",
-        needs=frozenset({"reference"}),
-        range=(0.0, 1.0),
-        source="Lin 2004; pycocoevalcap and nlg-eval, rouge.py, beta 1.2",
-        version=2,
-        notes="Split on single spaces, so two spaces in a row make an empty word that matches others; case counts. "
-        "Precision and recall may come from different references. The flavour behind many published tables of dialogue "
-        "metrics. Unscored where sentences have no spaces, and where the words of both texts multiply to more than "
-        "4,000,000.",
-    ),
-}
-
-
-def load(name: str, vectors: str | Path | None) -> Scorer:  # noqa: ARG001 - every metric's `load` takes vectors
-    """The ROUGE scorer called `name`, a name in `CARDS`; `vectors` is ignored."""
-    if name.endswith("/coco"):
-        return CocoRougeL(CARDS[name])
-    return RougeL(CARDS[name], WORDS if name.endswith("/words") else None)
+def load(name: str, vectors: str | Path | None) -> RougeL:  # noqa: ARG001 - every metric's `load` takes vectors
+    """Return the ROUGE scorer called `name`; `vectors` is ignored."""
+    return RougeL(metric_cards()[name], {"rouge-l": ROUGE_SCORE, "rouge-l/words": WORDS}.get(name, SPACES))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from rejoinder.data.folders import Parts, value_in
+from rejoinder.errors import UsageError
 from rejoinder.models.batching import (
     as_dialogues,
     encode_batches,
@@ -104,6 +105,17 @@ class RecurrentEncoder:
         (turns,), rows = dialogues
         last = rows.gather(1, (rows >= 0).sum(1, keepdim=True) - 1)[:, 0]
         return self.model.encode_turns(turns._replace(tokens=turns.tokens[last], lengths=turns.lengths[last]))
+
+
+def with_state(config: Mapping[str, Any], state: str | None) -> dict[str, Any]:
+    """The config of a model with a state: the one of the call, else its own, else the first.
+
+    Raises:
+        UsageError: there is no such state.
+    """
+    if state is not None and state not in STATES:
+        raise UsageError(f"no state is called {state!r}. There are: {', '.join(STATES)}")
+    return {"state": STATES[0], **config, **({"state": state} if state else {})}
 
 
 def from_parts(parts: Parts) -> RecurrentEncoder:

@@ -1,94 +1,106 @@
-"""Models and adapters that turn contexts into replies."""
+"""People and functions as responders."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rejoinder.data.folders import Parts, in_folder, read_folder
-from rejoinder.errors import DataError
-from rejoinder.registry import Entry, Registry
+from rejoinder.data.dialogues import read_contexts
+from rejoinder.errors import DataError, UsageError
+from rejoinder.responder import Answer, Context, Request, plain_answer
 
 if TYPE_CHECKING:
     from rejoinder.models.decoding import Decoding
-    from rejoinder.responder import Responder
 
 
-def _human(rest: str, decoding: Decoding) -> Responder:
-    from rejoinder.models.human import load
+@dataclass(frozen=True)
+class HumanResponder:
+    """Answers a context with the human responses to exactly the same turns; it has no answer to any other.
 
-    return load(rest, decoding)
+    Attributes:
+        responses: of people, by context, in the order of the file.
+        name: in tables.
+    """
 
+    responses: Mapping[Context, tuple[str, ...]]
+    name: str = "human"
 
-def _command(rest: str, decoding: Decoding) -> Responder:
-    from rejoinder.models.command import load
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """A digest of the responses."""
+        text = json.dumps(list(self.responses.items()))
+        return {"digest": hashlib.sha256(text.encode()).hexdigest()[:12]}
 
-    return load(rest, decoding)
+    def respond_batch(self, requests: Sequence[Request], count: int) -> list[Answer]:
+        """Return the first `count` responses to each context, without one occurrence of the withheld response."""
+        return [self._answer(request, count) for request in requests]
 
-
-def _endpoint(rest: str, decoding: Decoding) -> Responder:
-    from rejoinder.models.endpoint import load
-
-    return load(rest, decoding)
-
-
-def _retrieval(parts: Parts, decoding: Decoding) -> Responder:
-    from rejoinder.models.retrieval import from_parts
-
-    return from_parts(parts, decoding)
-
-
-def _generation(parts: Parts, decoding: Decoding) -> Responder:
-    from rejoinder.models.generation import from_parts
-
-    return from_parts(parts, decoding)
-
-
-def _dual(parts: Parts, decoding: Decoding) -> Responder:
-    from rejoinder.models.dual_responder import from_parts
-
-    return from_parts(parts, decoding)
+    def _answer(self, request: Request, count: int) -> Answer:
+        texts = list(self.responses.get(request.context, ()))
+        reason = "no other human response to this context" if texts else "no human response to this context"
+        if request.withheld in texts:
+            texts.remove(request.withheld)
+        return plain_answer(texts, count, reason)
 
 
-_NAMED = "is named so"
-RESPONDERS: Registry[Responder] = Registry(
-    "responder",
-    (
-        Entry("human:FILE", "replies that people wrote", _human, _NAMED, "the file"),
-        Entry("command:PROGRAM", "a program, contexts in and replies out", _command, _NAMED, "the program"),
-        Entry("openai:URL#MODEL", "an endpoint of OpenAI's form", _endpoint, _NAMED, "the network, to that URL"),
-    ),
-)
-"""Responders that are no trained models; `load(rest, decoding)` takes the part of the name after the colon."""
-KINDS: Registry[Responder] = Registry(
-    "kind of responder",
-    (
-        Entry("random", "a response drawn at random", _retrieval),
-        Entry("c-tfidf", "the response to the most similar context, by TF-IDF", _retrieval),
-        Entry("r-tfidf", "the most similar response, by TF-IDF", _retrieval),
-        Entry("lm", "a language model over the conversation", _generation),
-        Entry("seq2seq", "an encoder of the last turn and a decoder", _generation),
-        Entry("hred", "a hierarchical recurrent encoder and a decoder", _generation),
-        Entry("vhred", "an HRED with a latent variable", _generation),
-        Entry("mrrnn", "an HRED that plans a coarse sequence first", _generation),
-        Entry("dual-encoder", "two encoders that choose a response", _dual),
-    ),
-)
-"""Trained responders by the kind that their folder names; `load(parts, decoding)` makes one."""
+def load_human(rest: str, _decoding: Decoding) -> HumanResponder:
+    """Return the human responses in a file.
 
-
-def load(folder: str | Path, decoding: Decoding) -> Responder:
-    """Return the responder in `folder`.
+    Args:
+        rest: `FILE` or `FILE#SYSTEM`: a file of examples or dialogues (see `read_contexts`), and the `system` of the
+            lines to take if the file holds those of several. The text of a line is its `response`; if that is empty,
+            its `references`, or the last turn of its dialogue.
 
     Raises:
-        MissingAsset: there is no model, or a part of it is missing.
-        MissingExtra: a library that it needs is not installed.
-        DataError: a part is damaged, or the model is no responder.
+        DataError: a line is bad, the file holds responses of several systems, or none of the named one.
+        MissingAsset: there is no such file.
     """
-    parts = read_folder(folder)
-    kind = str(parts.config.get("kind"))
-    if kind not in KINDS:
-        found = f"a model of kind {kind!r}, expected one of {', '.join(KINDS)}"
-        raise DataError(found, "Name the folder of a responder; rejoinder pretrain makes them", where=str(folder))
-    with in_folder(folder):
-        return KINDS[kind].load(parts, decoding)
+    file, mark, wanted = rest.rpartition("#") if "#" in rest and not Path(rest).exists() else (rest, "", "")
+    responses: dict[Context, list[str]] = {}
+    systems: set[str] = set()
+    for example in read_contexts(file):
+        texts = (example.response,) if example.response.strip() else example.references
+        texts = tuple(text for text in texts if text.strip())
+        if texts and (not mark or example.system == wanted):
+            responses.setdefault(example.context, []).extend(texts)
+            systems.add(example.system or "unnamed")
+    if len(systems) > 1:
+        problem = f"responses of several systems ({', '.join(sorted(systems)[:6])})"
+        raise DataError(problem, f"Name the one that is human: human:{file}#NAME", where=file)
+    if not responses:
+        problem = f"no response{f' of {wanted!r}' if mark else ''}"
+        raise DataError(problem, "Give a file of human responses", where=file)
+    return HumanResponder({context: tuple(texts) for context, texts in responses.items()})
+
+
+@dataclass(frozen=True)
+class FunctionResponder:
+    """Answers a context with what a function of it returns.
+
+    Attributes:
+        function: from the turns, oldest first, to the reply; None for no reply.
+        name: in tables.
+        options: anything else that decides the replies; goes into the signature.
+    """
+
+    function: Callable[[Context], str | None]
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def respond_batch(self, requests: Sequence[Request], count: int) -> list[Answer]:
+        """Return one reply to each request, whatever `count` is.
+
+        Raises:
+            UsageError: the function returned something other than a text.
+        """
+        return [plain_answer(self._texts(request.context), count, "the function has no reply") for request in requests]
+
+    def _texts(self, context: Context) -> list[str]:
+        reply: object = self.function(context)
+        if reply is not None and not isinstance(reply, str):
+            raise UsageError(f"{self.name} returned a {type(reply).__name__}, expected a text. Return the reply alone")
+        return [] if reply is None else [reply]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +17,9 @@ from rejoinder.models.networks.multiresolution import MultiresolutionSizes
 from rejoinder.models.weights import Object, Size, Tensors
 from rejoinder.pretraining.corpora import digests
 from rejoinder.pretraining.curves import write_curves
-from rejoinder.pretraining.dialogue import DialogueTask, StoreBatches
+from rejoinder.pretraining.dialogue import DialogueTask, MultiresolutionTask, StoreBatches
+from rejoinder.pretraining.dual import DualTask
 from rejoinder.pretraining.fit import Fitted, fit
-from rejoinder.pretraining.kinds import KINDS
 from rejoinder.pretraining.prepared import Corpus
 from rejoinder.pretraining.processes import MARK, claim_run, is_first_process
 from rejoinder.pretraining.recipe import Recipe
@@ -109,8 +108,7 @@ def pretrain_dialogues(
 
 def _task(recipe: Recipe, vocabulary: int, coarse: int) -> Any:
     """The task that the recipe trains, with as many pieces as the vocabularies have."""
-    module, _, name = KINDS[recipe.kind].task.partition(".")
-    made = getattr(import_module(f"rejoinder.pretraining.{module}"), name)
+    made: Any = {"mrrnn": MultiresolutionTask, "dual-encoder": DualTask}.get(recipe.kind, DialogueTask)
     sizes = replace(recipe.sizes, vocabulary=vocabulary)
     if isinstance(sizes, MultiresolutionSizes):
         sizes = replace(sizes, coarse_vocabulary=coarse)

@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rejoinder.errors import DataError, MissingAsset
+from rejoinder.models import MODELS
 from rejoinder.models.bpe import END_ID, UNK_ID
 from rejoinder.models.convolving import StudentSizes
 from rejoinder.models.selecting import SelectorSizes
-from rejoinder.pretraining.kinds import KINDS
 from rejoinder.pretraining.recipe_keys import REMEDY, Place
 from rejoinder.pretraining.statistics import Counts, MoodRecipe, PhraseRecipe
 from rejoinder.pretraining.taught import StudentText
 from rejoinder.pretraining.tweet_corpus import TweetText
 
 if TYPE_CHECKING:  # modules that load torch, which the recipes of TF-IDF do not need
-    from rejoinder.models.dan import DanSizes
     from rejoinder.models.networks.dialogue import Sizes
     from rejoinder.models.networks.dual import DualSizes
     from rejoinder.models.networks.language import LanguageSizes
@@ -28,14 +27,22 @@ if TYPE_CHECKING:  # modules that load torch, which the recipes of TF-IDF do not
     from rejoinder.models.networks.tweet import TweetSizes
     from rejoinder.pretraining.fit import RunOptions
 
-    AnySizes = Sizes | LanguageSizes | MultiresolutionSizes | DualSizes | DanSizes
+    AnySizes = Sizes | LanguageSizes | MultiresolutionSizes | DualSizes
 
 TWEET2VEC = "tweet2vec"
 STUDENT = "student"
 SELECTOR = "selector"
 DUAL_ENCODER = "dual-encoder"
-RETRIEVAL = tuple(name for name, kind in KINDS.items() if kind.candidates)
-PRETRAINED = tuple(sorted(KINDS, key=lambda name: (not KINDS[name].sizes, KINDS[name].material)))
+RETRIEVAL = ("random", "c-tfidf", "r-tfidf")
+_SIZES = {
+    "lm": "networks.language.LanguageSizes",
+    **dict.fromkeys(("seq2seq", "hred", "vhred"), "networks.dialogue.Sizes"),
+    "mrrnn": "networks.multiresolution.MultiresolutionSizes",
+    "dual-encoder": "networks.dual.DualSizes",
+    "tweet2vec": "networks.tweet.TweetSizes",
+}
+"""The classes of sizes that need torch, under `rejoinder.models`."""
+PRETRAINED = tuple(sorted((name for name in MODELS if MODELS[name].about), key=lambda name: not MODELS[name].trained))
 # What no recipe sets, where the sizes have it: ids of the byte-pair encoding, and what a MrRNN alone gives its decoder.
 _SET = {"unknown": UNK_ID, "end": END_ID, "beside": 0}
 
@@ -250,7 +257,7 @@ def read_recipe(path: str | Path) -> AnyRecipe:
     text: Text = at.made(Text, table.get("text", {}), "text")
     model = table.get("model", {})
     options = _options(table["run"], at)
-    place = KINDS[table["kind"]].sizes
+    place = _SIZES[table["kind"]]
     shape = _network(place)
     given = {name: value for name, value in _SET.items() if name in {field.name for field in fields(shape)}}
     sizes = at.made(shape, model, "model", vocabulary=text.vocabulary, **given)
@@ -293,7 +300,7 @@ def _tweet_recipe(table: Mapping[str, Any], at: Place) -> TweetRecipe:
     at.check(table, {**plain, "text": dict, "model": dict, "run": dict}, needed={"run"})
     return TweetRecipe(
         at.made(TweetText, table.get("text", {}), "text"),
-        at.made(_network(KINDS[TWEET2VEC].sizes), table.get("model", {}), "model", symbols=0, hashtags=0),
+        at.made(_network(_SIZES[TWEET2VEC]), table.get("model", {}), "model", symbols=0, hashtags=0),
         _options(table["run"], at),
         **{name: table[name] for name in plain if name in table},
     )

@@ -11,8 +11,8 @@ from rejoinder.data.dialogues import corpus_files
 from rejoinder.data.files import OnError
 from rejoinder.data.read import raise_error, silent
 from rejoinder.errors import MissingExtra, UsageError
+from rejoinder.models import MODELS, load_encoder
 from rejoinder.pretraining.build import add_candidates, build_retrieval
-from rejoinder.pretraining.kinds import TAUGHT
 from rejoinder.pretraining.processes import is_first_process
 from rejoinder.pretraining.recipe import (
     DUAL_ENCODER,
@@ -97,7 +97,7 @@ def pretrain(
     """
     with _training():
         plan = read_recipe(recipe) if isinstance(recipe, (str, Path)) else recipe
-        if plan.kind not in TAUGHT and teacher is not None:
+        if not MODELS[plan.kind].teacher and teacher is not None:
             raise UsageError(f"--teacher is for a student, a selector or moods, a {plan.kind} has none. Leave it out")
         files = files if isinstance(plan, StudentRecipe) and any(map(is_taught, files)) else corpus_files(files)
         given = Given(files, Path(out), start, teacher, keep_judged, force, on_error, say, advance)
@@ -145,8 +145,6 @@ def _without_a_network(recipe: RetrievalRecipe | PhraseRecipe | MoodRecipe, give
         "say": given.say,
     }
     if isinstance(recipe, MoodRecipe):
-        from rejoinder.models.encoders import load_encoder
-
         encoder = None if given.teacher is None else load_encoder(given.teacher)
         return pretrain_mood(recipe, given.files, given.out, encoder, **chosen)
     if isinstance(recipe, PhraseRecipe):
@@ -175,7 +173,6 @@ def _tweets(recipe: TweetRecipe, given: Given) -> Mapping[str, float]:
 
 def _over_an_encoder(recipe: StudentRecipe | SelectorRecipe, given: Given) -> Mapping[str, float]:
     """A student, and its teacher where there is one to ask; or a selector."""
-    from rejoinder.models.encoders import load_encoder
     from rejoinder.pretraining.pretrain_selector import pretrain_selector
     from rejoinder.pretraining.pretrain_student import Teacher, pretrain_student
 

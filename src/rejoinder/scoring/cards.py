@@ -9,7 +9,7 @@ from typing import Any
 from rejoinder.data.folders import read_card, read_config
 from rejoinder.example import Example
 from rejoinder.judges import written_card
-from rejoinder.models.responders import KINDS as RESPONDERS
+from rejoinder.models import responder_kinds
 from rejoinder.registry import Entry
 from rejoinder.report.terminal import text_table
 from rejoinder.report.written import number
@@ -76,7 +76,7 @@ def show_text(name: str | Path) -> str:
 def _responder(name: str | Path) -> str:
     """Return the kind of the responder in the folder `name`, or ""."""
     kind = str(read_config(name).model.get("kind")) if Path(name).is_dir() else ""
-    return kind if kind in RESPONDERS else ""
+    return kind if kind in responder_kinds() else ""
 
 
 def cards_table(cards: Iterable[Card], width: int) -> str:

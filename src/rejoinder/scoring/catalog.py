@@ -40,20 +40,16 @@ def list_entries() -> dict[str, list[Entry[Any]]]:
 
     The path of the folder that `rejoinder train` or `rejoinder pretrain` makes is the name of the model.
     """
-    from rejoinder.models.encoders import ENCODERS
-    from rejoinder.models.encoders import KINDS as ENCODER_KINDS
-    from rejoinder.models.responders import KINDS as RESPONDER_KINDS
-    from rejoinder.models.responders import RESPONDERS
-    from rejoinder.pretraining.kinds import KINDS, making
+    from rejoinder.models import ENCODERS, MODELS, RESPONDERS
 
-    def trained(entry: Entry[Any]) -> Entry[Any]:
-        return Entry(entry.name, entry.about, entry.load, *making(entry.name)) if entry.name in KINDS else entry
-
+    kinds: list[Entry[Any]] = [
+        Entry(name, kind.about, dict, *kind.made(name)) for name, kind in MODELS.items() if kind.about
+    ]
     return {
         "judges": [*LEARNERS.values()],
-        "encoders": [*ENCODERS.values(), *(trained(entry) for entry in ENCODER_KINDS.values() if entry.about)],
-        "responders": [*RESPONDERS.values(), *map(trained, RESPONDER_KINDS.values())],
-        "material": [trained(Entry(name, kind.about, dict)) for name, kind in KINDS.items() if kind.material],
+        "encoders": [*ENCODERS.values(), *(entry for entry in kinds if MODELS[entry.name].encoder)],
+        "responders": [*RESPONDERS.values(), *(entry for entry in kinds if MODELS[entry.name].responder)],
+        "material": [entry for entry in kinds if MODELS[entry.name].is_material],
     }
 
 
@@ -241,34 +237,6 @@ def _loaded(
     return loaded, lines
 
 
-def load_responder(name: str | Path | Responder, *, decoding: Decoding | None = None) -> Responder:
-    """Return the responder with this name; a responder object comes back as it is.
-
-    Args:
-        name: the path of a trained model, `human:FILE`, `command:PROGRAM ARGUMENTS` or `openai:URL#MODEL`.
-        decoding: how a model that writes replies token by token chooses the tokens; by default the usual way.
-
-    Raises:
-        UsageError: there is no such responder.
-        MissingAsset: a file that it needs is missing.
-        DataError: such a file is damaged.
-    """
-    from rejoinder.models.decoding import Decoding
-    from rejoinder.models.responders import RESPONDERS, load
-
-    if not isinstance(name, (str, Path)):
-        if not hasattr(name, "respond_batch"):
-            kind = type(name).__name__
-            raise UsageError(f"a responder is a name, a folder or an object with respond_batch, not a {kind}")
-        return name
-    if _is_folder(name):
-        return load(name, decoding or Decoding())
-    if entry := RESPONDERS.entry(str(name)):
-        return entry.load(str(name).partition(":")[2], decoding or Decoding())
-    known = ", ".join(f"{prefix}:..." for prefix in RESPONDERS)
-    raise UsageError(f"no responder is called {str(name)!r}. Use the path of a trained one, or {known}")
-
-
 def load_responders(
     names: Sequence[str | Path | Responder], *, decoding: Decoding | None = None
 ) -> dict[str, Responder]:
@@ -277,6 +245,8 @@ def load_responders(
     Raises:
         UsageError: a responder was named twice, or two objects have the same name; see also `load_responder`.
     """
+    from rejoinder.models import load_responder
+
     responders = [load_responder(name, decoding=decoding) for name in names]
     names_of = [responder.name for responder in responders]
     labels = [

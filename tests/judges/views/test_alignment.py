@@ -16,7 +16,7 @@ from every import made
 from examples_for_views import EXAMPLES, SENTENCES, features, require_rows_of_their_own
 from rejoinder.example import Example
 from rejoinder.judges.features.alignment import RECENT, AlignmentView, Floats
-from rejoinder.models.encoders import load_encoder
+from rejoinder.models import load_encoder
 from rejoinder.models.student_encoder import StudentEncoder
 
 NAMES = ("dog", "puppy", "tree", "oak", "the")

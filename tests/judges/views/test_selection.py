@@ -17,10 +17,10 @@ from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.features.selection import SelectionView
-from rejoinder.models.encoders import load_encoder
+from rejoinder.models import load_encoder
 from rejoinder.models.remembered import Remembered
 from rejoinder.models.selector_encoder import from_parts
-from tiny import dan_model, selector_model, student_model
+from tiny import dialogue_model, selector_model, student_model
 
 
 @pytest.fixture(scope="module")
@@ -81,5 +81,5 @@ def test_a_turn_without_a_vector_counts_as_none_that_is_known(view: SelectionVie
 
 
 def test_another_encoder_is_refused(view: SelectionView, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="a selector over the encoder encoder student, weights .*, not encoder dan"):
-        SelectionView(view.selector, load_encoder(dan_model(tmp_path / "dan")))
+    with pytest.raises(DataError, match="a selector over the encoder encoder student, weights .*, not encoder hred"):
+        SelectionView(view.selector, load_encoder(dialogue_model(tmp_path / "hred")))

@@ -28,8 +28,8 @@ from rejoinder.judges.answers import FITTED_LINES, UNREAD, from_config, in_confi
 from rejoinder.judges.differentiable import Side, Slopes, Space
 from rejoinder.judges.learner import PREDICTED, Rows
 from rejoinder.judges.notes import notes_on, usual_notes
-from rejoinder.models.encoders import INSIDE, PortableEncoder, Projection
-from rejoinder.models.encoders import from_parts as encoder_of
+from rejoinder.models import INSIDE, encoder_of
+from rejoinder.models.encoders import PortableEncoder, Projection
 from rejoinder.models.weights import Share, tensor
 from rejoinder.scorer import Card, FloatArray, Need, Scores, Warnings
 from rejoinder.text.normalize import visible

@@ -25,7 +25,8 @@ from rejoinder.judges.adem.panel import MEMBERS, Panel
 from rejoinder.judges.adem.recipes import fit_options, options_of
 from rejoinder.judges.adem.sides import Encoded, References, encode
 from rejoinder.judges.learner import Choices, PortableJudge, Rows
-from rejoinder.models.encoders import WORD_VECTORS, AverageEncoder, PortableEncoder, load_encoder
+from rejoinder.models import WORD_VECTORS, load_encoder
+from rejoinder.models.encoders import AverageEncoder, PortableEncoder
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 PANEL = "panel"

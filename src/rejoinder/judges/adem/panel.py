@@ -22,8 +22,8 @@ from rejoinder.judges.adem.judge import BilinearJudge, Kind, from_own_parts, tra
 from rejoinder.judges.answers import FITTED_LINES, UNREAD, from_config, in_config, on_scale
 from rejoinder.judges.differentiable import Slopes, Space
 from rejoinder.judges.learner import PREDICTED, Rows
-from rejoinder.models.encoders import INSIDE, PortableEncoder
-from rejoinder.models.encoders import from_parts as encoder_of
+from rejoinder.models import INSIDE, encoder_of
+from rejoinder.models.encoders import PortableEncoder
 from rejoinder.scorer import Card, FloatArray, Need, Scores, missing_need
 
 FAMILY = "panel"

@@ -24,8 +24,8 @@ from rejoinder.judges.learner import Side
 from rejoinder.llm import causal
 from rejoinder.llm.causal import CausalModel
 from rejoinder.metrics import METRICS
-from rejoinder.models.encoders import PortableEncoder, load_encoder
-from rejoinder.models.encoders import from_parts as encoder_of
+from rejoinder.models import encoder_of, load_encoder
+from rejoinder.models.encoders import PortableEncoder
 from rejoinder.models.remembered import Remembered
 from rejoinder.registry import Registry
 from rejoinder.scorer import Scorer, run

@@ -20,8 +20,8 @@ from rejoinder.judges.features.reference import ReferenceView
 from rejoinder.judges.features.selection import SelectionView
 from rejoinder.judges.features.table import FeatureBlock, FeatureSet
 from rejoinder.llm.causal import CausalModel
-from rejoinder.models.encoders import INSIDE, Limited
-from rejoinder.models.encoders import from_parts as encoder_of
+from rejoinder.models import INSIDE, encoder_of
+from rejoinder.models.encoders import Limited
 from rejoinder.models.mood import Mood
 from rejoinder.models.mood import from_parts as mood_of
 from rejoinder.models.phrases import Phrases

