@@ -15,7 +15,7 @@ from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import ReplySet, written
-from rejoinder.judges.features.lexical import LexicalView
+from rejoinder.judges.features.resources import lexical_block
 from rejoinder.judges.features.table import WIDE, FeatureBlock, Features, FeatureSet, Group
 from rejoinder.judges.regression.contrasts import AGAINST, FEWEST, FOLDS, Written, fit_contrasts, said_of, shared_out
 from rejoinder.judges.regression.fit import Part, Way, fit_parts
@@ -130,7 +130,7 @@ def fitted(*views: FeatureBlock) -> tuple[FeatureSet, dict[Way, Part]]:
         for place in range(FEWEST)
     ]
     examples = rated("one", 90)
-    read = FeatureSet((LexicalView(phrases()), *views))
+    read = FeatureSet((lexical_block(phrases()), *views))
     lines = encode(read, examples, written(sets, ()))
     ratings = np.array([one.quality["overall"] for one in examples])
     return read, fit_parts(lines, ratings, np.arange(90), read, SMALL, np.random.default_rng(0), lambda _: None)

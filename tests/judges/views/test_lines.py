@@ -10,11 +10,11 @@ from examples_for_views import phrases
 from judges_over_views import rated
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import ReplySet, augment, written
-from rejoinder.judges.features.lexical import LexicalView
+from rejoinder.judges.features.resources import lexical_block
 from rejoinder.judges.features.table import FeatureSet
 from rejoinder.judges.regression.lines import FITTING, MISLEADING, NO_LINE, OTHER, RANDOM, Spoilt, encode
 
-VIEWS = FeatureSet((LexicalView(phrases()),))
+VIEWS = FeatureSet((lexical_block(phrases()),))
 
 
 def test_a_fit_sees_no_reply_of_a_line_that_was_left_out() -> None:

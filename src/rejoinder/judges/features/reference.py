@@ -55,7 +55,9 @@ def _measures(phrases: Phrases, batch: counting.TextBatch) -> FloatArray:
     pairs = list(zip(owners.tolist(), range(n, len(texts)), strict=True))
     words = counting.number_tokens([text.words for text in texts])
     letters = counting.number_characters(["".join(text.words) for text in texts])
-    shared = counting.shared_subsequences(*([texts[place].words[:SUBSEQUENCE_WORDS] for place in side] for side in zip(*pairs)))
+    shared = counting.shared_subsequences(
+        *([texts[place].words[:SUBSEQUENCE_WORDS] for place in side] for side in zip(*pairs, strict=True))
+    )
     topics = np.array([_weight(phrases, text.topics) for text in texts])
     shared_topics = np.array([_weight(phrases, texts[reply].topics & texts[other].topics) for reply, other in pairs])
     sizes = np.log(words.lengths + 1)
@@ -63,7 +65,9 @@ def _measures(phrases: Phrases, batch: counting.TextBatch) -> FloatArray:
         [
             _f1(counting.shared_ngrams(words, owners, 2), counting.ngram_totals(words.lengths, 2), owners),
             _f1(shared, words.lengths, owners),
-            _f1(counting.shared_ngrams(letters, owners, _RUN), counting.ngram_totals(letters.lengths, _RUN), owners)[:, 1:].mean(axis=1),
+            _f1(counting.shared_ngrams(letters, owners, _RUN), counting.ngram_totals(letters.lengths, _RUN), owners)[
+                :, 1:
+            ].mean(axis=1),
             _f1(shared_topics, topics, owners),
             -np.abs(sizes[owners] - sizes[n:]),
         ]

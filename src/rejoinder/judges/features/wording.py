@@ -128,7 +128,9 @@ def _in_kind(read: ReadExample) -> int:
     return 1 if number or not reply.kinds.isdisjoint(WORDS_IN_KIND[kind]) else -1
 
 
-def _form(name: str, compute: Callable[[ReadExample], float], low: float = 0, high: float = inf) -> Feature[ReadExample]:
+def _form(
+    name: str, compute: Callable[[ReadExample], float], low: float = 0, high: float = inf
+) -> Feature[ReadExample]:
     return Feature(name, "form", compute, low, high)
 
 

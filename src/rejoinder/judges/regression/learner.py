@@ -107,7 +107,7 @@ class ViewsLearner:
     @property
     def options(self) -> Mapping[str, Any]:
         """The views, and whether spoilt replies are added."""
-        return {**self.views.options, "defended": self.spoiler is not None}
+        return {**self.material.options, "defended": self.spoiler is not None}
 
     @property
     def steps(self) -> int:
