@@ -25,7 +25,6 @@ import time
 import tracemalloc
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 
@@ -60,14 +59,15 @@ def untrained(seed: int) -> PortableEncoder:
     import torch
 
     from rejoinder.models.networks.student import StudentModel
+    from rejoinder.models.sizes import StudentSizes
 
     recipe = read_recipe(RECIPE)
     assert isinstance(recipe, StudentRecipe)  # noqa: S101
     torch.manual_seed(seed)
     vocabulary = train_bpe((text for one in rejoinder.read("@conture") for text in one.context), recipe.text.vocabulary)
-    model = StudentModel(type(recipe.sizes)(**{**asdict(recipe.sizes), "output": 384}))
+    model = StudentModel(StudentSizes(**recipe.model.model_dump(), vocabulary=recipe.text.vocabulary, output=384))
     tensors = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
-    config = {"kind": "student", "sizes": asdict(model.sizes)}
+    config = {"kind": "student", "sizes": model.sizes.model_dump()}
     return from_parts(Parts(config, tensors, {"vocabulary.json": vocabulary.to_json()}))
 
 

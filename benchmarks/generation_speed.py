@@ -26,11 +26,14 @@ from torch import Tensor
 
 from rejoinder.models.bpe import END_ID, PAD_ID, UNK_ID
 from rejoinder.models.networks import decoding as generate
-from rejoinder.models.networks.dialogue import DialogueModel, Sizes
+from rejoinder.models.networks.dialogue import DialogueModel
+from rejoinder.models.sizes import DialogueSizes
 from rejoinder.report.markdown import markdown_table
 
 RESULT = Path(__file__).parent / "results" / "generation_speed.md"
-SIZES = Sizes(vocabulary=4000, embedding=128, utterance=128, context=256, decoder=256, normalise="layers", word_drop=0)
+SIZES = DialogueSizes(
+    vocabulary=4000, embedding=128, utterance=128, context=256, decoder=256, normalise="layers", word_drop=0
+)
 LONGEST, BEAM = 40, 5
 BATCHES = (1, 64)
 BARE, GREEDY = "bare greedy loop", "greedy"

@@ -21,7 +21,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -30,14 +29,15 @@ from torch import Tensor, nn
 
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.models.bpe import train_bpe
-from rejoinder.models.networks.dialogue import DialogueModel, Dialogues, Sizes
-from rejoinder.models.networks.recurrent import Normalise, cross_entropy, masked
+from rejoinder.models.networks.dialogue import DialogueModel, Dialogues
+from rejoinder.models.networks.recurrent import cross_entropy, masked
+from rejoinder.models.sizes import DialogueSizes, Normalise
 from rejoinder.pretraining.batches import make_batch, piece_stream
 from rejoinder.pretraining.dialogue import as_tensors
 from rejoinder.pretraining.tokens import TokenStore, write_tokens
 
 RESULT = Path(__file__).parent / "results" / "recurrent_throughput.md"
-SIZES = Sizes(vocabulary=4000, embedding=128, utterance=128, context=256, decoder=256)  # recipes/*-small.toml
+SIZES = DialogueSizes(vocabulary=4000, embedding=128, utterance=128, context=256, decoder=256)  # recipes/*-small.toml
 LATENT = 64
 TOKENS_PER_BATCH = 3000
 TARGETS: dict[Normalise, float] = {"none": 0.7, "layers": 0.7, "gates": 0.5}
@@ -49,7 +49,7 @@ Update = Callable[[Dialogues], None]
 class BareStack(nn.Module):
     """LSTM layers of a model's sizes, one after the other."""
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: DialogueSizes) -> None:
         super().__init__()
         self.embedding = nn.Embedding(sizes.vocabulary, sizes.embedding)
         self.forwards = nn.LSTM(sizes.embedding, sizes.utterance, batch_first=True)
@@ -111,7 +111,7 @@ def updater(model: nn.Module, loss_of: Callable[[Dialogues], Tensor]) -> Update:
     return update
 
 
-def ours(sizes: Sizes) -> Update:
+def ours(sizes: DialogueSizes) -> Update:
     """An update of an HRED or a VHRED."""
     model, generator = DialogueModel(sizes).train(), torch.Generator().manual_seed(0)
 
@@ -129,7 +129,7 @@ def sides() -> dict[str, Update]:
     found = {BARE: updater(bare, bare)}
     for kind, latent in (("HRED", 0), ("VHRED", LATENT)):
         for normalise in TARGETS:
-            found[f"{kind}, {normalise}"] = ours(replace(SIZES, latent=latent, normalise=normalise))
+            found[f"{kind}, {normalise}"] = ours(SIZES.model_copy(update={"latent": latent, "normalise": normalise}))
     return found
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from rejoinder.assets import JUDGE, PLUS
 from rejoinder.data.folders import Parts, read_card, read_folder, write_folder
-from rejoinder.judges.regression.fit import WAYS
+from rejoinder.judges.regression.fitted import SIDES
 
 VIEWS = ("alignment", "meaning", "selection", "reference_meaning")
 NEAR, MOVED_TO = 2e-6, 0.99995
@@ -36,7 +36,7 @@ def main() -> None:
 def moved(parts: Parts) -> tuple[Parts, int]:
     """Return a judge's parts with its thresholds moved, and how many those are."""
     columns, tensors, total = parts.config["columns"], dict(parts.tensors), 0
-    for way in WAYS:
+    for way in SIDES:
         if way not in parts.config:
             continue
         read = [columns[column].partition(".")[0] in VIEWS for column in tensors[f"{way}.columns"].tolist()]

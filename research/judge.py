@@ -16,10 +16,9 @@ from rejoinder.auditing.run import LIMIT, audit
 from rejoinder.errors import MissingAsset, UsageError
 from rejoinder.estimates import Estimate
 from rejoinder.example import Example
-from rejoinder.judges.augmentation import augment, written
+from rejoinder.judges.augmentation import AugmentedExample, augment, written
 from rejoinder.judges.lines import RatedLines, encode_rated
-from rejoinder.judges.regression.learner import ViewsLearner
-from rejoinder.judges.regression.lines import Spoilt
+from rejoinder.judges.regression.learner import FeatureLearner
 from rejoinder.judges.train import Trained, fit_judge
 from rejoinder.report.results import Results
 from rejoinder.scorer import FloatArray, Scorer, Scores, Signature
@@ -127,7 +126,7 @@ def find(asked: Asked) -> Found:
     if unknown := [*(set(corpora) - set(CORPORA)), *(set(sets) - set(SETS))]:
         raise UsageError(f"the licence of {', '.join(sorted(unknown))} is not known. Add it to SETS or CORPORA")
     apart = taught(asked, examples)
-    learner = ViewsLearner(material, lambda given: [*augment(given), *apart])
+    learner = FeatureLearner(material, lambda given: [*augment(given), *apart])
     with asked.stage("reading", None):
         lines = encode_rated(examples, learner)
     with asked.stage("fitting", learner.steps) as advance:
@@ -160,7 +159,7 @@ def _found(asked: Asked, lines: RatedLines, trained: Trained, apart: int, corpor
     )
 
 
-def taught(asked: Asked, examples: Sequence[Example], every: int = 1) -> list[Spoilt]:
+def taught(asked: Asked, examples: Sequence[Example], every: int = 1) -> list[AugmentedExample]:
     """Replies that people wrote to fit or not to fit contexts of no example; of each `every`-th of these contexts.
 
     Where the data have none, that is said: judges that learn from none are others than those that ship.

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.left_out import others
 from rejoinder.judges.lines import RatedLines
-from rejoinder.judges.regression.learner import FittedViews, ViewsLearner
-from rejoinder.judges.regression.lines import Added, ViewLines
+from rejoinder.judges.regression.learner import FeatureLearner, FittedHeads
+from rejoinder.judges.regression.lines import AugmentedRows, TrainingLines
 from rejoinder.scorer import Advance, FloatArray
 from rejoinder.stats.splits import fold_groups
 
@@ -37,34 +37,34 @@ class LeftOut:
     low: FloatArray
     high: FloatArray
     unlike: NDArray[np.bool_]
-    fits: dict[str, FittedViews]
+    fits: dict[str, FittedHeads]
 
 
-def blind(lines: ViewLines) -> ViewLines:
+def blind(lines: TrainingLines) -> TrainingLines:
     """The lines as one sees them who reads no reference."""
     return replace(lines, reference=np.zeros_like(lines.reference))
 
 
-def with_references(lines: ViewLines) -> ViewLines:
+def with_references(lines: TrainingLines) -> TrainingLines:
     """The lines of which the references are read, and no others."""
     return replace(lines, context=np.zeros_like(lines.context))
 
 
-def undefended(lines: ViewLines) -> ViewLines:
+def undefended(lines: TrainingLines) -> TrainingLines:
     """The lines alone, without what attacks made of them and without replies that people wrote not to fit."""
-    return replace(lines, added=Added._make(column[:0] for column in lines.added))
+    return replace(lines, augmented=AugmentedRows._make(column[:0] for column in lines.augmented))
 
 
-def left_out(lines: RatedLines, encoded: ViewLines, seed: int, advance: Advance) -> LeftOut:
+def left_out(lines: RatedLines, encoded: TrainingLines, seed: int, advance: Advance) -> LeftOut:
     """Each data set by the judge that was fitted on all others, without lines that share a conversation with it.
 
     Args:
-        lines: N rated lines, of a `ViewsLearner`.
+        lines: N rated lines, of a `FeatureLearner`.
         encoded: what is read of them.
         seed: decides what is random, of every judge alike.
         advance: called with 1 after each judge.
     """
-    learner, count = cast("ViewsLearner", lines.learner), len(lines.ratings)
+    learner, count = cast("FeatureLearner", lines.learner), len(lines.ratings)
     scores, low, high = (np.full(count, np.nan) for _ in range(3))
     found = LeftOut(scores, low, high, np.zeros(count, np.bool_), {})
     for name, own in lines.sets.items():
@@ -77,9 +77,9 @@ def left_out(lines: RatedLines, encoded: ViewLines, seed: int, advance: Advance)
     return found
 
 
-def seen(lines: RatedLines, encoded: ViewLines, seed: int, advance: Advance) -> FloatArray:
+def seen(lines: RatedLines, encoded: TrainingLines, seed: int, advance: Advance) -> FloatArray:
     """[N] each line by a judge that saw other conversations of its data set too: five folds over all conversations."""
-    learner, groups = cast("ViewsLearner", lines.learner), lines.ties.clusters().numbers
+    learner, groups = cast("FeatureLearner", lines.learner), lines.ties.clusters().numbers
     fold = fold_groups(groups, FOLDS, np.random.default_rng(seed))
     scores = np.full(len(fold), np.nan)
     for number in range(FOLDS):
@@ -90,23 +90,23 @@ def seen(lines: RatedLines, encoded: ViewLines, seed: int, advance: Advance) -> 
     return scores
 
 
-def _readable(encoded: ViewLines, rows: Rows) -> NDArray[np.bool_]:
+def _readable(encoded: TrainingLines, rows: Rows) -> NDArray[np.bool_]:
     """[n] which rows have anything that is read."""
     return (encoded.context | encoded.reference)[rows]
 
 
-def _fitted(learner: ViewsLearner, lines: RatedLines, encoded: ViewLines, rows: Rows, seed: int) -> FittedViews:
+def _fitted(learner: FeatureLearner, lines: RatedLines, encoded: TrainingLines, rows: Rows, seed: int) -> FittedHeads:
     """A judge fitted on some rows."""
     return learner.fit(encoded, lines.ratings, rows, NOBODY, np.random.default_rng(seed))
 
 
-def _tell(found: LeftOut, fitted: FittedViews, encoded: ViewLines, own: Rows) -> None:
+def _tell(found: LeftOut, fitted: FittedHeads, encoded: TrainingLines, own: Rows) -> None:
     """Write down what a judge says of its lines."""
     for part, rows in fitted.shared(encoded, own):
         features = encoded.features[np.ix_(rows, part.columns)]
         answers = part.calibration.answers(part.head.predict(features))
         found.scores[rows], found.low[rows], found.high[rows] = answers
-        found.unlike[rows] = part.unlike(features)
+        found.unlike[rows] = part.out_of_domain(features)
 
 
 def within_systems(scores: FloatArray, ratings: FloatArray, systems: Sequence[str | None], fewest: int = 30) -> float:

@@ -12,13 +12,13 @@ import numpy as np
 from rejoinder.auditing.attack import ATTACKS
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate
-from rejoinder.judges.augmentation import augment
+from rejoinder.judges.augmentation import NO_LINE, AugmentedExample, augment
 from rejoinder.judges.features.added import load_source
 from rejoinder.judges.features.resources import Resources, default_resources
 from rejoinder.judges.features.table import FeatureSet
 from rejoinder.judges.lines import RatedLines, encode_rated
-from rejoinder.judges.regression.learner import ViewsLearner
-from rejoinder.judges.regression.lines import NO_LINE, Spoilt, ViewLines
+from rejoinder.judges.regression.learner import FeatureLearner
+from rejoinder.judges.regression.lines import TrainingLines
 from rejoinder.judges.train import Trained, fit_judge
 from rejoinder.report.results import Results
 from rejoinder.scorer import FloatArray, Scorer
@@ -96,22 +96,22 @@ def find(asked: Asked) -> Found:
     own = tuple(load_source(f"{name}:{place}" if name in LIBRARIES else place) for name, place in sources.items())
     examples = asked.examples([name for name in SETS if name != TOO_MANY])
     apart = taught(asked, examples, every=EVERY)
-    learner = ViewsLearner(
+    learner = FeatureLearner(
         replace(default_resources(), added=own),
         lambda given: [heavier(one) for one in (*augment(given, each=EACH), *apart)],
     )
     with asked.stage("reading", None):
         lines = encode_rated(examples, learner)
-    lines = replace(lines, encoded=blind(cast("ViewLines", lines.encoded)))
+    lines = replace(lines, encoded=blind(cast("TrainingLines", lines.encoded)))
     names = tuple(sources)
     asks = [chosen for count in sorted({0, 1, len(names)}) for chosen in combinations(range(len(names)), count)]
     with asked.stage("leaving out", (len(asks) + 1) * len(lines.sets)) as advance:
         compared = []
         for chosen in asks:
             part = reading(lines, chosen)
-            plain = left_out(part, undefended(cast("ViewLines", part.encoded)), asked.seed, advance)
+            plain = left_out(part, undefended(cast("TrainingLines", part.encoded)), asked.seed, advance)
             compared.append(_compared(lines, plain.scores, tuple(names[place] for place in chosen), asked.seed))
-        whole = left_out(lines, cast("ViewLines", lines.encoded), asked.seed, advance)
+        whole = left_out(lines, cast("TrainingLines", lines.encoded), asked.seed, advance)
         compared.append(_compared(lines, whole.scores, names, asked.seed)._replace(defended=True))
     with asked.stage("attacking", None):
         attacks = {
@@ -125,9 +125,9 @@ def find(asked: Asked) -> Found:
     return Found(names, compared, len(lines.ratings), attacks, trained, judged)
 
 
-def heavier(one: Spoilt) -> Spoilt:
+def heavier(one: AugmentedExample) -> AugmentedExample:
     """An attacked reply, or one that people wrote, with what it weighs here."""
-    more = WRITTEN if one.row == NO_LINE else HARMLESS if one.harmless else 1.0
+    more = WRITTEN if one.row == NO_LINE else HARMLESS if one.is_harmless else 1.0
     return one._replace(weight=one.weight * HEAVIER * more)
 
 
@@ -149,22 +149,22 @@ def _compared(lines: RatedLines, scores: FloatArray, added: tuple[str, ...], see
 
 def reading(lines: RatedLines, chosen: Sequence[int]) -> RatedLines:
     """The lines as judges read them that have some of the models only."""
-    learner = cast("ViewsLearner", lines.learner)
-    own, encoded = learner.material.added, cast("ViewLines", lines.encoded)
-    without = len(replace(learner.material, added=()).features.columns)
-    widths = [_width(learner.material, place) for place in range(len(own))]
+    learner = cast("FeatureLearner", lines.learner)
+    own, encoded = learner.resources.added, cast("TrainingLines", lines.encoded)
+    without = len(replace(learner.resources, added=()).features.columns)
+    widths = [_width(learner.resources, place) for place in range(len(own))]
     ends = list(accumulate(widths, initial=without))
     columns = np.concatenate(
         [np.arange(without), *(np.arange(ends[place], ends[place + 1]) for place in chosen)]
     ).astype(np.intp)
-    fewer = replace(learner.material, added=tuple(own[place] for place in chosen))
+    fewer = replace(learner.resources, added=tuple(own[place] for place in chosen))
     return replace(
         lines,
-        learner=replace(learner, material=fewer),
+        learner=replace(learner, resources=fewer),
         encoded=replace(
             encoded,
             features=encoded.features[:, columns],
-            added=encoded.added._replace(features=encoded.added.features[:, columns]),
+            augmented=encoded.augmented._replace(features=encoded.augmented.features[:, columns]),
         ),
     )
 

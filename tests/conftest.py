@@ -69,10 +69,11 @@ def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forests of full size stay small: where fits are many, what is done with them is asked, not how good they are."""
     from rejoinder.judges.regression import head, trees
 
-    def grown(features: Any, targets: Any, weights: Any, growth: trees.Growth, rng: Any) -> trees.Trees:
-        return trees.grow(features, targets, weights, growth._replace(trees=min(growth.trees, 10), step=0.3), rng)
+    def grown(features: Any, targets: Any, weights: Any, options: trees.TreeOptions, rng: Any) -> trees.Trees:
+        few = options._replace(trees=min(options.trees, 10), learning_rate=0.3)
+        return trees.grow_trees(features, targets, weights, few, rng)
 
-    monkeypatch.setattr(head, "grow", grown)
+    monkeypatch.setattr(head, "grow_trees", grown)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,8 @@ from every import ODD_TEXTS
 from rejoinder.example import Example
 from rejoinder.judges.features.table import FeatureBlock
 from rejoinder.models.phrases import Phrases
-from rejoinder.pretraining.statistics import Counts, count_phrases
+from rejoinder.pretraining.recipe import Counts
+from rejoinder.pretraining.statistics import count_phrases
 
 TURNS = (
     "hello, how are you today?",

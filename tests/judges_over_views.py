@@ -11,16 +11,16 @@ from rejoinder.data.folders import read_folder
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import augment
 from rejoinder.judges.features.resources import Resources
-from rejoinder.judges.regression.judge import ViewsJudge
-from rejoinder.judges.regression.learner import ViewsLearner
-from rejoinder.judges.regression.trees import Growth
+from rejoinder.judges.regression.judge import FeatureJudge
+from rejoinder.judges.regression.learner import FeatureLearner
+from rejoinder.judges.regression.trees import TreeOptions
 from rejoinder.judges.train import train_judge
 from rejoinder.models import load_encoder
 from rejoinder.models.phrases import from_parts as from_phrases
 from rejoinder.models.selector_encoder import from_parts as from_selector
 from rejoinder.models.student_encoder import StudentEncoder
 
-QUICK = Growth(trees=20, step=0.2, fewest=5)
+QUICK = TreeOptions(trees=20, learning_rate=0.2, min_leaf=5)
 
 
 def rated(dataset: str, count: int = 90, *, references: bool = True) -> list[Example]:
@@ -51,8 +51,8 @@ def made_material(place: Path) -> Resources:
     return Resources(from_phrases(phrases().parts), encoder, selector)
 
 
-def quick_judge(material: Resources) -> ViewsJudge:
+def quick_judge(material: Resources) -> FeatureJudge:
     """A judge fitted on two sets."""
-    trained = train_judge(rated("one") + rated("two"), ViewsLearner(material, augment, QUICK)).judge
-    assert isinstance(trained, ViewsJudge)
+    trained = train_judge(rated("one") + rated("two"), FeatureLearner(material, augment, QUICK)).judge
+    assert isinstance(trained, FeatureJudge)
     return trained

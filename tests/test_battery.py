@@ -26,7 +26,7 @@ from rejoinder.example import Example
 from rejoinder.judges.adem.fit import FitOptions
 from rejoinder.judges.adem.judge import TERMS
 from rejoinder.judges.adem.panel import Panel
-from rejoinder.judges.regression.judge import ViewsJudge
+from rejoinder.judges.regression.judge import FeatureJudge
 from rejoinder.judges.train import train_judge
 from rejoinder.models import load_encoder
 from rejoinder.scorer import Scorer, Scores, run, signature_of
@@ -193,7 +193,7 @@ def test_what_no_reader_sees_leaves_the_score_of_a_judge_as_it_is(
 def test_what_the_card_needs_is_needed(scorer: Scorer) -> None:
     bare = Example(context=(), response="i do not know .")
     scores = run(scorer, [bare])
-    if isinstance(scorer, (Panel, ViewsJudge)):  # it needs the one or the other, which a card cannot say
+    if isinstance(scorer, (Panel, FeatureJudge)):  # it needs the one or the other, which a card cannot say
         assert scores.reasons == {0: "no context and no reference"}
         return
     wanting = scorer.card.needs & {"context", "reference"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +11,22 @@ from torch import nn
 
 from rejoinder.data.folders import Parts, write_folder
 from rejoinder.models.bpe import Vocabulary, train_bpe
-from rejoinder.models.convolving import StudentSizes
-from rejoinder.models.networks.dialogue import DialogueModel, Sizes
-from rejoinder.models.networks.dual import DualEncoder, DualSizes
-from rejoinder.models.networks.language import LanguageModel, LanguageSizes
-from rejoinder.models.networks.multiresolution import Multiresolution, MultiresolutionSizes
+from rejoinder.models.networks.dialogue import DialogueModel
+from rejoinder.models.networks.dual import DualEncoder
+from rejoinder.models.networks.language import LanguageModel
+from rejoinder.models.networks.multiresolution import Multiresolution
 from rejoinder.models.networks.selector import SelectorModel
 from rejoinder.models.networks.student import StudentModel
-from rejoinder.models.networks.tweet import TweetModel, TweetSizes
-from rejoinder.models.selecting import SelectorSizes
+from rejoinder.models.networks.tweet import TweetModel
+from rejoinder.models.sizes import (
+    DialogueSizes,
+    DualEncoderSizes,
+    LanguageSizes,
+    MrrnnSizes,
+    SelectorSizes,
+    StudentSizes,
+    TweetSizes,
+)
 from rejoinder.pretraining.pretrain_selector import kept
 from rejoinder.scorer import Encoder
 
@@ -32,12 +38,12 @@ STUDENT = StudentSizes(vocabulary=40, output=6, buckets=30, embedding=8, inner=1
 def dialogue_model(folder: Path, latent: int = 0) -> Path:
     """An HRED or VHRED in `folder`; its words stand far enough apart that differences show."""
     vocabulary = train_bpe([" ".join(WORDS)] * 5, 120)
-    sizes = Sizes(vocabulary.size, embedding=6, utterance=5, context=7, decoder=8, latent=latent)
+    sizes = DialogueSizes(vocabulary=vocabulary.size, embedding=6, utterance=5, context=7, decoder=8, latent=latent)
     torch.manual_seed(0)
     tensors = tensors_of(DialogueModel(sizes))
     tensors["embedding.weight"] *= 10
     text = {"longest_turn": LONGEST_TURN, "most_turns": MOST_TURNS}
-    config = {"kind": "vhred" if latent else "hred", "sizes": asdict(sizes), "recipe": {"text": text}}
+    config = {"kind": "vhred" if latent else "hred", "sizes": sizes.model_dump(), "recipe": {"text": text}}
     files = {"vocabulary.json": vocabulary.to_json(), "curves.csv": "updates,loss\n"}
     write_folder(folder, Parts(config, tensors, files), "a card")
     return folder
@@ -52,16 +58,18 @@ def generator(folder: Path, kind: str) -> Path:
     model: nn.Module
     sizes: Any
     if kind == "lm":
-        model = LanguageModel(sizes := LanguageSizes(vocabulary.size, embedding=6, units=7))
+        model = LanguageModel(sizes := LanguageSizes(vocabulary=vocabulary.size, embedding=6, units=7))
     elif kind == "mrrnn":
-        model = Multiresolution(sizes := MultiresolutionSizes(vocabulary.size, coarse.size, **shape))
+        model = Multiresolution(sizes := MrrnnSizes(vocabulary=vocabulary.size, coarse_vocabulary=coarse.size, **shape))
     else:
-        model = DialogueModel(sizes := Sizes(vocabulary.size, **shape, latent=4 if kind == "vhred" else 0))
+        model = DialogueModel(
+            sizes := DialogueSizes(vocabulary=vocabulary.size, **shape, latent=4 if kind == "vhred" else 0)
+        )
     with torch.no_grad():
         for weight in model.parameters():
             weight.mul_(2)
     text = {"longest_turn": LONGEST_TURN, "most_turns": MOST_TURNS}
-    config = {"kind": kind, "sizes": asdict(sizes), "recipe": {"text": text}}
+    config = {"kind": kind, "sizes": sizes.model_dump(), "recipe": {"text": text}}
     files = {"vocabulary.json": vocabulary.to_json()}
     if kind == "mrrnn":
         files["coarse.vocabulary.json"] = coarse.to_json()
@@ -74,7 +82,7 @@ def tweet_model(folder: Path) -> Path:
     characters = "abcdefghijklmnopqrstuvwxyz "
     sizes = TweetSizes(symbols=len(characters) + 1, hashtags=3, lookup=4, units=5, embedding=6)
     torch.manual_seed(0)
-    config = {"kind": "tweet2vec", "sizes": asdict(sizes), "recipe": {"text": {"longest": 145}}}
+    config = {"kind": "tweet2vec", "sizes": sizes.model_dump(), "recipe": {"text": {"longest": 145}}}
     files = {"characters.json": json.dumps(list(characters)), "hashtags.json": "[]"}
     write_folder(folder, Parts(config, tensors_of(TweetModel(sizes)), files), "a card")
     return folder
@@ -84,10 +92,10 @@ def dual_parts(vocabulary: Vocabulary) -> Parts:
     """What pre-training leaves of a Dual Encoder; its weights are drawn, so that it prefers something."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        model = DualEncoder(DualSizes(vocabulary.size, embedding=8, units=12))
+        model = DualEncoder(DualEncoderSizes(vocabulary=vocabulary.size, embedding=8, units=12))
         torch.nn.init.normal_(model.form)
     text = {"longest_turn": 12, "most_turns": 4}
-    config: dict[str, Any] = {"kind": "dual-encoder", "sizes": asdict(model.sizes), "recipe": {"text": text}}
+    config: dict[str, Any] = {"kind": "dual-encoder", "sizes": model.sizes.model_dump(), "recipe": {"text": text}}
     return Parts(config, tensors_of(model), {"vocabulary.json": vocabulary.to_json()})
 
 
@@ -95,22 +103,22 @@ def student_model(folder: Path) -> Path:
     """A student in `folder`, of numbers at random, so that every part of it counts."""
     vocabulary = train_bpe([" ".join(WORDS)] * 5, 120)
     torch.manual_seed(0)
-    model = StudentModel(replace(STUDENT, vocabulary=vocabulary.size))
+    model = StudentModel(STUDENT.model_copy(update={"vocabulary": vocabulary.size}))
     for weight in model.parameters():
         torch.nn.init.normal_(weight, std=0.3)
-    config = {"kind": "student", "sizes": asdict(model.sizes)}
+    config = {"kind": "student", "sizes": model.sizes.model_dump()}
     write_folder(folder, Parts(config, tensors_of(model), {"vocabulary.json": vocabulary.to_json()}), "a card")
     return folder
 
 
 def selector_model(folder: Path, encoder: Encoder) -> Path:
     """A selector over an encoder in `folder`, of numbers at random, with five common replies."""
-    sizes = SelectorSizes(encoder.width, hidden=10, output=7)
+    sizes = SelectorSizes(width=encoder.width, hidden=10, output=7)
     torch.manual_seed(0)
     model = SelectorModel(sizes)
     for weight in model.parameters():
         torch.nn.init.normal_(weight, std=0.3)
-    config = {"kind": "selector", "sizes": asdict(sizes), "encoder": dict(encoder.options)}
+    config = {"kind": "selector", "sizes": sizes.model_dump(), "encoder": dict(encoder.options)}
     replies = torch.randn(5, encoder.width).numpy()
     write_folder(folder, Parts(config, kept(tensors_of(model), sizes, replies)), "a card")
     return folder

@@ -19,8 +19,8 @@ from rejoinder.data.write import write
 from rejoinder.errors import DataError, UsageError
 from rejoinder.estimates import Estimate
 from rejoinder.example import Example, Pair
-from rejoinder.judges.regression.adapted import Adaptable
-from rejoinder.judges.regression.judge import ViewsJudge
+from rejoinder.judges.regression.adaptation import AdaptationInput
+from rejoinder.judges.regression.judge import FeatureJudge
 from rejoinder.report.results import About
 from rejoinder.report.tables import Table
 from rejoinder.stats.resamples import Sampling
@@ -30,12 +30,12 @@ OLD, NEW = {"scorer": "judge"}, {"scorer": "adapted judge", "versus": "", "by": 
 
 
 @pytest.fixture(scope="module")
-def judge(tmp_path_factory: pytest.TempPathFactory) -> ViewsJudge:
+def judge(tmp_path_factory: pytest.TempPathFactory) -> FeatureJudge:
     return quick_judge(made_material(tmp_path_factory.mktemp("student")))
 
 
 @pytest.fixture(scope="module")
-def folder(judge: ViewsJudge, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(judge: FeatureJudge, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("saved") / "judge"
     judge.save(place)
     return place
@@ -50,7 +50,7 @@ def turned(count: int = 120) -> list[Example]:
 
 
 @pytest.mark.slow
-def test_a_gain_is_measured_and_recorded(judge: ViewsJudge) -> None:
+def test_a_gain_is_measured_and_recorded(judge: FeatureJudge) -> None:
     steps: list[int] = []
     adapted, results = fit(turned(), judge, resamples=100, progress=steps.append)
     before, after = results.one(statistic="spearman", **OLD), results.one(statistic="spearman", **NEW)
@@ -68,7 +68,7 @@ def test_a_gain_is_measured_and_recorded(judge: ViewsJudge) -> None:
     assert len(results.answer[0].split()) <= 20 and "if high ratings are good" in results.answer[0]
 
 
-def test_ratings_of_whole_dialogues_are_left_out_and_counted(judge: ViewsJudge) -> None:
+def test_ratings_of_whole_dialogues_are_left_out_and_counted(judge: FeatureJudge) -> None:
     whole = [replace(line, extra={"level": "dialogue"}) for line in rated("other", 40)]
     _, results = fit([*turned(60), *whole], judge, resamples=0, sizes=())
     assert results.about.counts["lines"] == 60 and not results.pick(by="lines")
@@ -77,7 +77,7 @@ def test_ratings_of_whole_dialogues_are_left_out_and_counted(judge: ViewsJudge) 
         fit(whole, judge)
 
 
-def test_the_same_seed_gives_the_same_judge(judge: ViewsJudge) -> None:
+def test_the_same_seed_gives_the_same_judge(judge: FeatureJudge) -> None:
     first, second = (fit(turned(60), judge, resamples=100, seed=3) for _ in range(2))
     assert first[1].to_dict() == second[1].to_dict() and first[0].options == second[0].options
 
@@ -91,24 +91,24 @@ def test_a_correction_is_kept_unless_it_is_shown_to_lose(value: float, low: floa
     assert is_kept(Estimate(value=value)) and not is_kept(Estimate())
 
 
-def test_a_judge_that_would_lose_stays_as_it_was(judge: ViewsJudge, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_that_would_lose_stays_as_it_was(judge: FeatureJudge, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = rated("user", 60, references=False)
     monkeypatch.setattr("rejoinder.analysis.fit.is_kept", lambda gain: False)
     adapted, results = fit(lines, judge, resamples=100, sizes=())
     assert not results.about.scorers["adapted judge"]["corrected"]
-    adaptation = adapted.heads["context"].adaptation
-    assert adaptation is not None and not adaptation.linear.weights[1:].any()
+    correction = adapted.heads["context"].correction
+    assert correction is not None and not correction.linear.weights[1:].any()
 
 
 @pytest.mark.parametrize(("count", "expected"), [(45, 5), (90, 9), (120, 10)])
 def test_folds_and_samples_hold_whole_conversations(
-    judge: ViewsJudge, monkeypatch: pytest.MonkeyPatch, count: int, expected: int
+    judge: FeatureJudge, monkeypatch: pytest.MonkeyPatch, count: int, expected: int
 ) -> None:
     """Five to ten folds; each sample of the learning curve is of whole conversations but for the last."""
     folds: list[int] = []
     torn: list[int] = []
     lines = [replace(line, context=(f"What is number {place // 3}?",)) for place, line in enumerate(turned(count))]
-    inner = Adaptable.left_out
+    inner = AdaptationInput.left_out
 
     def spy(self: Any, fold: Any, rng: Any, kept: Any = None) -> Any:
         folds.append(int(fold.max()) + 1)
@@ -118,12 +118,12 @@ def test_folds_and_samples_hold_whole_conversations(
             torn.append(int(((counts > 0) & (counts < 3)).sum()))
         return inner(self, fold, rng, kept)
 
-    monkeypatch.setattr(Adaptable, "left_out", spy)
+    monkeypatch.setattr(AdaptationInput, "left_out", spy)
     fit(lines, judge, resamples=0, sizes=(25,))
     assert set(folds) == {expected} and len(torn) == DRAWS and max(torn) <= 1
 
 
-def test_pairs_are_measured_by_length_too(judge: ViewsJudge) -> None:
+def test_pairs_are_measured_by_length_too(judge: FeatureJudge) -> None:
     lines = rated("user", 80, references=False)
     longer = [f"{line.response} and so on and on" for line in lines]
     pairs = [
@@ -210,7 +210,7 @@ def test_ratings_on_two_scales_are_converted(run: Run, folder: Path, tmp_path: P
 
 
 @pytest.mark.slow
-def test_lines_that_the_judge_was_fitted_on_give_a_warning(judge: ViewsJudge) -> None:
+def test_lines_that_the_judge_was_fitted_on_give_a_warning(judge: FeatureJudge) -> None:
     known = sorted(judge.trained_on)[0]
     (_, new), (_, seen) = (
         fit([replace(line, dataset=name) for line in turned()], judge, resamples=20, sizes=()) for name in ("x", known)

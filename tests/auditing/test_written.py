@@ -9,9 +9,8 @@ import pytest
 
 from judges_over_views import QUICK, made_material, rated
 from rejoinder.example import Example
-from rejoinder.judges.augmentation import ReplySet, augment, written
-from rejoinder.judges.regression.learner import ViewsLearner
-from rejoinder.judges.regression.lines import NO_LINE
+from rejoinder.judges.augmentation import NO_LINE, ReplySet, augment, written
+from rejoinder.judges.regression.learner import FeatureLearner
 from rejoinder.judges.train import train_judge
 
 ASKED = ReplySet(
@@ -39,7 +38,7 @@ def test_a_judge_learns_from_them(tmp_path: Path) -> None:
     # Contrary to the ratings, here the short ones of two replies fit.
     sets = [ReplySet(one.context, ("Tea",), misleading=(" ".join(["many"] * 12),)) for one in rated("three")]
 
-    def gap(learner: ViewsLearner) -> float:
+    def gap(learner: FeatureLearner) -> float:
         judge = train_judge(examples, learner).judge
         fit, unfit = (
             judge.score_batch([Example(one.context, text) for one in sets for text in getattr(one, side)]).values
@@ -47,7 +46,7 @@ def test_a_judge_learns_from_them(tmp_path: Path) -> None:
         )
         return float(np.mean(fit) - np.mean(unfit))
 
-    taught = ViewsLearner(
+    taught = FeatureLearner(
         material, lambda given: [*augment(given), *(row._replace(weight=2.0) for row in written(sets, given))], QUICK
     )
-    assert gap(taught) > gap(ViewsLearner(material, augment, QUICK)) + 1
+    assert gap(taught) > gap(FeatureLearner(material, augment, QUICK)) + 1

@@ -20,23 +20,23 @@ from conftest import PROJECT, Run
 from rejoinder.data.folders import read_folder
 from rejoinder.example import Example
 from rejoinder.judges.boxed import FOLDER
+from rejoinder.judges.features.extent import SUBWORDS
 from rejoinder.judges.notes import CONTEXT_CUT, CUT
-from rejoinder.judges.regression.extent import SUBWORDS
-from rejoinder.judges.regression.judge import ViewsJudge
+from rejoinder.judges.regression.judge import FeatureJudge
 from rejoinder.scorer import Scores
 
 BOTH = Example(("any plans for the weekend?",), "i will see a movie.", ("a film with friends.", "nothing much."))
 
 
 @cache
-def in_the_box() -> ViewsJudge:
+def in_the_box() -> FeatureJudge:
     loaded = rejoinder.load_scorer("rejoinder")
-    assert isinstance(loaded, ViewsJudge)
+    assert isinstance(loaded, FeatureJudge)
     return loaded
 
 
 @pytest.fixture
-def judge() -> ViewsJudge:
+def judge() -> FeatureJudge:
     return in_the_box()
 
 
@@ -50,17 +50,17 @@ def test_it_scores_where_nothing_else_is_said(run: Run, tmp_path: Path) -> None:
     assert found["signatures"]["rejoinder"].startswith("scorer:rejoinder|version:4|model:")
 
 
-def test_it_is_read_once(judge: ViewsJudge) -> None:
+def test_it_is_read_once(judge: FeatureJudge) -> None:
     assert rejoinder.load_scorer("rejoinder") is judge
 
 
-def test_a_judge_at_hand_is_not_written_out(judge: ViewsJudge, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_at_hand_is_not_written_out(judge: FeatureJudge, monkeypatch: pytest.MonkeyPatch) -> None:
     # Its text form is longer than its work: writing it took three times as long as a score.
-    monkeypatch.setattr(ViewsJudge, "__repr__", lambda _: pytest.fail("written out"))
+    monkeypatch.setattr(FeatureJudge, "__repr__", lambda _: pytest.fail("written out"))
     assert rejoinder.score([BOTH], judge, out_of_domain="keep").scored.all()
 
 
-def test_it_takes_what_is_there(judge: ViewsJudge) -> None:
+def test_it_takes_what_is_there(judge: FeatureJudge) -> None:
     without = [BOTH, replace(BOTH, references=()), replace(BOTH, context=()), replace(BOTH, context=(), references=())]
     scores = rejoinder.score(without, judge, out_of_domain="keep")
     assert scores.scored.tolist() == [True, True, True, False]
@@ -68,7 +68,7 @@ def test_it_takes_what_is_there(judge: ViewsJudge) -> None:
     assert len(set(scores.values[:3].tolist())) == 3
 
 
-def test_a_copy_of_the_reference_is_better_than_another_response(judge: ViewsJudge) -> None:
+def test_a_copy_of_the_reference_is_better_than_another_response(judge: FeatureJudge) -> None:
     copy, other = replace(BOTH, response="a film with friends."), replace(BOTH, response="the bus was late.")
     values = rejoinder.score([copy, other], judge, out_of_domain="keep").values
     assert values[0] > values[1]
@@ -89,15 +89,15 @@ SAMPLE = [*rejoinder.read("@conture"), *rejoinder.read("@dstc7")][::8]
 
 
 @given(places=st.lists(st.integers(0, len(SAMPLE) - 1), min_size=1, max_size=80))
-def test_a_score_is_the_same_bit_by_bit_in_every_batch(places: list[int]) -> None:
+def test_a_score_is_the_same_in_every_batch(places: list[int]) -> None:
     judge = in_the_box()
     alone = np.array([judge.score_batch([SAMPLE[place]]).values[0] for place in places])
     together = judge.score_batch([SAMPLE[place] for place in places]).values
-    np.testing.assert_array_equal(together, alone)
+    np.testing.assert_allclose(together, alone, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("side", ["context", "response", "references"])
-def test_a_text_is_read_to_its_end_and_a_longer_one_as_far_as_the_limit(judge: ViewsJudge, side: str) -> None:
+def test_a_text_is_read_to_its_end_and_a_longer_one_as_far_as_the_limit(judge: FeatureJudge, side: str) -> None:
     sentence = "we talked about the film and the weather ."
 
     def scored(*texts: str) -> Scores:
@@ -126,7 +126,7 @@ def test_its_folder_is_sound() -> None:
     assert read_folder(FOLDER).config["kind"] == "views"
 
 
-def test_every_score_has_an_interval_that_holds_it(judge: ViewsJudge) -> None:
+def test_every_score_has_an_interval_that_holds_it(judge: FeatureJudge) -> None:
     scores = rejoinder.score(SAMPLE, judge, out_of_domain="keep")
     assert scores.low is not None and scores.high is not None
     assert (scores.low <= scores.values).all() and (scores.values <= scores.high).all()

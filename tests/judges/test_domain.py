@@ -18,9 +18,8 @@ from rejoinder.judges.domain import bundled_rule, flagged_by_notes, read_rule, w
 from rejoinder.judges.form import FORM, form_of
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.notes import UNLIKE, usual_share
-from rejoinder.judges.regression.adapted import _bound, of_ratings
-from rejoinder.judges.regression.adapting import folds_of
-from rejoinder.judges.regression.judge import ViewsJudge
+from rejoinder.judges.regression.adaptation import folds_of, of_ratings, tolerance_limit
+from rejoinder.judges.regression.judge import FeatureJudge
 from rejoinder.scorer import OUT_OF_DOMAIN, run
 from rejoinder.scoring.catalog import load_scorer
 
@@ -44,10 +43,10 @@ def flagged(examples: list[Example]) -> float:
     return float((bundled_rule().outside(examples) | flagged_by_notes(examples)).mean())
 
 
-def adapted(lines: list[Example]) -> ViewsJudge:
+def adapted(lines: list[Example]) -> FeatureJudge:
     """The bundled judge, adapted to rated lines as `fit` does it."""
     judge = load_scorer("rejoinder")
-    assert isinstance(judge, ViewsJudge)
+    assert isinstance(judge, FeatureJudge)
     able = of_ratings(judge, lines, normalised_ratings(lines), conversations(lines))
     rng = np.random.default_rng(0)
     return able.adapted(folds_of(able.groups, 5, rng), rng, {"datasets": {}}, (1.0, 5.0), corrected=True)
@@ -111,14 +110,14 @@ def test_only_the_bundled_judges_go_by_form(tmp_path: Path) -> None:
     judge = quick_judge(made_material(tmp_path))
     judge.save(tmp_path / "judge")
     again = load_scorer(str(tmp_path / "judge"))
-    assert isinstance(bundled, ViewsJudge) and isinstance(again, ViewsJudge)
+    assert isinstance(bundled, FeatureJudge) and isinstance(again, FeatureJudge)
     assert bundled.form is not None and judge.form is None and again.form is None
 
 
 def test_the_bound_of_few_lines_is_the_farthest_of_many_a_rank_above_the_quantile() -> None:
     distances = np.random.default_rng(0).permutation(1000.0 * np.arange(1000)) / 1000
-    assert _bound(distances[:60]) == distances[:60].max()
-    assert 950 < _bound(distances) < 975
+    assert tolerance_limit(distances[:60]) == distances[:60].max()
+    assert 950 < tolerance_limit(distances) < 975
 
 
 def test_a_note_on_few_lines_is_usual_sooner() -> None:

@@ -22,8 +22,8 @@ from rejoinder.example import Example
 from rejoinder.judges import plus
 from rejoinder.judges.features.resources import default_resources
 from rejoinder.judges.notes import CUT
-from rejoinder.judges.regression.judge import ViewsJudge
-from rejoinder.judges.regression.learner import ViewsLearner
+from rejoinder.judges.regression.judge import FeatureJudge
+from rejoinder.judges.regression.learner import FeatureLearner
 from rejoinder.judges.train import train_judge
 from rejoinder.llm.causal import PACKAGED, causal_model
 from rejoinder.scoring.catalog import fitted_on
@@ -37,15 +37,15 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def fitted(llama: Path) -> ViewsJudge:
+def fitted(llama: Path) -> FeatureJudge:
     material = replace(default_resources(), added=(causal_model(str(llama)),))
-    judge = train_judge(rated("one") + rated("two"), ViewsLearner(material, None, QUICK)).judge
-    assert isinstance(judge, ViewsJudge)
+    judge = train_judge(rated("one") + rated("two"), FeatureLearner(material, None, QUICK)).judge
+    assert isinstance(judge, FeatureJudge)
     return judge
 
 
 @pytest.fixture
-def folder(fitted: ViewsJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(fitted: FeatureJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where the package would keep these heads."""
     write_folder(tmp_path / "plus", plus.kept(fitted), "# A card")
     monkeypatch.setattr(plus, "FOLDER", tmp_path / "plus")
@@ -55,7 +55,7 @@ def folder(fitted: ViewsJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.slow
-def test_heads_and_model_together_score_as_they_did(folder: Path, llama: Path, fitted: ViewsJudge) -> None:
+def test_heads_and_model_together_score_as_they_did(folder: Path, llama: Path, fitted: FeatureJudge) -> None:
     lines = rated("three", 12)
     found = rejoinder.score(lines, f"plus:{llama}", out_of_domain="keep")
     assert (found.values == rejoinder.score(lines, fitted, out_of_domain="keep").values).all()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,10 +15,11 @@ from torch import Tensor
 
 from conftest import drawn
 from rejoinder.models.networks.decoding import Limits, Written, beam, greedy, nucleus, sample
-from rejoinder.models.networks.dialogue import DialogueModel, Sizes, Turns
+from rejoinder.models.networks.dialogue import DialogueModel, Turns
 from rejoinder.models.networks.recurrent import State
+from rejoinder.models.sizes import DialogueSizes
 
-SIZES = Sizes(vocabulary=50, embedding=6, utterance=5, context=7, decoder=8)
+SIZES = DialogueSizes(vocabulary=50, embedding=6, utterance=5, context=7, decoder=8)
 END, NEVER, A, B, C = range(5)
 LIMITS = Limits(END, (NEVER,), longest=3)
 
@@ -267,7 +267,7 @@ def test_greedy_is_what_the_losses_expect(model: DialogueModel) -> None:
 
 
 def test_a_vhred_is_conditioned_on_a_sample_of_its_prior(model: DialogueModel) -> None:
-    vhred = DialogueModel(replace(SIZES, latent=4)).eval()
+    vhred = DialogueModel(SIZES.model_copy(update={"latent": 4})).eval()
     contexts = torch.randn(2, 7)
     mean = vhred.condition_after(contexts, torch.zeros(2, 4))
     assert mean.shape == (2, 11)

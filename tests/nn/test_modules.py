@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import chain
 from typing import Any, cast
 
@@ -11,14 +10,12 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from rejoinder.models.networks.dialogue import DialogueModel, Dialogues, Sizes, Turns
-from rejoinder.models.networks.dual import DualEncoder, DualSizes
-from rejoinder.models.networks.language import LanguageModel, LanguageSizes
+from rejoinder.models.networks.dialogue import DialogueModel, Dialogues, Turns
+from rejoinder.models.networks.dual import DualEncoder
+from rejoinder.models.networks.language import LanguageModel
 from rejoinder.models.networks.latent import Gaussian, GaussianNet, divergence
-from rejoinder.models.networks.multiresolution import Both, Multiresolution, MultiresolutionSizes
+from rejoinder.models.networks.multiresolution import Both, Multiresolution
 from rejoinder.models.networks.recurrent import (
-    Cell,
-    Normalise,
     NormalisedGRU,
     NormalisedLSTM,
     Recurrent,
@@ -27,8 +24,9 @@ from rejoinder.models.networks.recurrent import (
     reversed_within,
 )
 from rejoinder.models.networks.sequences import in_sequence
+from rejoinder.models.sizes import Cell, DialogueSizes, DualEncoderSizes, LanguageSizes, MrrnnSizes, Normalise
 
-SIZES = Sizes(vocabulary=50, embedding=6, utterance=5, context=7, decoder=8)
+SIZES = DialogueSizes(vocabulary=50, embedding=6, utterance=5, context=7, decoder=8)
 CELLS: tuple[Cell, ...] = ("lstm", "gru")
 NORMALISE: tuple[Normalise, ...] = ("none", "layers", "gates")
 
@@ -161,7 +159,7 @@ def dialogues(extra: int = 0, chunks: int = 1) -> Dialogues:
 @pytest.mark.parametrize("latent", [0, 4])
 @pytest.mark.parametrize("normalise", NORMALISE)
 def test_padding_and_chunks_do_not_change_the_losses(latent: int, normalise: Normalise) -> None:
-    model = DialogueModel(replace(SIZES, latent=latent, normalise=normalise)).eval()
+    model = DialogueModel(SIZES.model_copy(update={"latent": latent, "normalise": normalise})).eval()
     plain = model(dialogues(), noise())
     for other in (dialogues(extra=3), dialogues(chunks=5), dialogues(extra=1, chunks=2)):
         found = model(other, noise())
@@ -202,7 +200,7 @@ def test_first_turns_have_an_empty_context() -> None:
 
 
 def test_word_drop_happens_in_training_alone() -> None:
-    model = DialogueModel(replace(SIZES, word_drop=0.5))
+    model = DialogueModel(SIZES.model_copy(update={"word_drop": 0.5}))
     model.train()
     assert model(dialogues(), noise(1)).nll != model(dialogues(), noise(2)).nll
     model.eval()
@@ -211,7 +209,7 @@ def test_word_drop_happens_in_training_alone() -> None:
 
 @pytest.mark.parametrize("share", [0.25, 0.6])
 def test_about_the_share_asked_for_is_dropped_and_the_encoder_reads_all(share: float) -> None:
-    model = DialogueModel(replace(SIZES, word_drop=share))
+    model = DialogueModel(SIZES.model_copy(update={"word_drop": share}))
     tokens = torch.randint(5, 50, (400, 21))
     batch = Dialogues([Turns(tokens, torch.full((400,), 21))], torch.arange(400).reshape(200, 2))
     read: list[torch.Tensor] = []
@@ -228,13 +226,13 @@ def test_about_the_share_asked_for_is_dropped_and_the_encoder_reads_all(share: f
 
 
 def test_the_same_noise_gives_the_same_losses() -> None:
-    model = DialogueModel(replace(SIZES, latent=4))
+    model = DialogueModel(SIZES.model_copy(update={"latent": 4}))
     assert model(dialogues(), noise(1)).nll == model(dialogues(), noise(1)).nll != model(dialogues(), noise(2)).nll
 
 
 @pytest.mark.parametrize("latent", [0, 4])
 def test_every_weight_learns(latent: int) -> None:
-    model = DialogueModel(replace(SIZES, latent=latent))
+    model = DialogueModel(SIZES.model_copy(update={"latent": latent}))
     losses = model(dialogues(), noise())
     (losses.nll + losses.divergence.sum()).backward()
     silent = [name for name, weight in model.named_parameters() if weight.grad is None or not weight.grad.any()]
@@ -252,7 +250,7 @@ def test_dialogues_are_encoded_after_their_last_turn() -> None:
 
 TURNS = ([[5, 6, 2], [7, 2], [8, 9, 10, 2]], [[11, 2], [12, 13, 2]])
 LANGUAGE = LanguageSizes(vocabulary=50, embedding=6, units=7)
-DUAL = DualSizes(vocabulary=50, embedding=6, units=7)
+DUAL = DualEncoderSizes(vocabulary=50, embedding=6, units=7)
 
 
 def test_dialogues_in_sequence_are_their_turns_one_after_the_other() -> None:
@@ -276,7 +274,7 @@ def one_dialogue(turns: list[list[int]]) -> Dialogues:
 def test_a_language_model_goes_on_where_it_was_and_its_steps_add_up_to_its_loss(
     cell: Cell, normalise: Normalise
 ) -> None:
-    model = LanguageModel(replace(LANGUAGE, cell=cell, normalise=normalise)).eval()
+    model = LanguageModel(LANGUAGE.model_copy(update={"cell": cell, "normalise": normalise})).eval()
     tokens = in_sequence(dialogues()).tokens
     expected = model(dialogues(), noise())
     assert (expected.tokens, expected.turns) == (14, 5)
@@ -308,7 +306,7 @@ def test_a_last_state_is_that_after_the_last_step(cell: Cell, normalise: Normali
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("normalise", NORMALISE)
 def test_the_steps_of_a_decoder_add_up_to_its_loss(context: int, cell: Cell, normalise: Normalise) -> None:
-    model = DialogueModel(replace(SIZES, context=context, cell=cell, normalise=normalise)).eval()
+    model = DialogueModel(SIZES.model_copy(update={"context": context, "cell": cell, "normalise": normalise})).eval()
     expected = model(dialogues(), noise()).nll
     before = model.contexts_before(model.encode_turns(dialogues().chunks[0]), dialogues().rows)
     total = torch.zeros(())
@@ -322,7 +320,7 @@ def test_the_steps_of_a_decoder_add_up_to_its_loss(context: int, cell: Cell, nor
 
 
 def test_a_seq2seq_reads_the_last_turn_alone() -> None:
-    model = DialogueModel(replace(SIZES, context=0)).eval()
+    model = DialogueModel(SIZES.model_copy(update={"context": 0})).eval()
     encoded = model.encode_turns(dialogues().chunks[0])
     before = model.contexts_before(encoded, dialogues().rows)
     assert not before[[0, 3]].any(), "nothing came before a first turn"
@@ -332,7 +330,7 @@ def test_a_seq2seq_reads_the_last_turn_alone() -> None:
 
 @pytest.mark.parametrize("bilinear", [True, False])
 def test_a_dual_encoder_scores_by_the_product_of_what_it_read(bilinear: bool) -> None:
-    model = DualEncoder(replace(DUAL, bilinear=bilinear)).eval()
+    model = DualEncoder(DUAL.model_copy(update={"bilinear": bilinear})).eval()
     if bilinear:
         torch.testing.assert_close(model.projected(torch.ones(2, 7)), torch.ones(2, 7))
     pairs = model(dialogues(), noise(), 3)
@@ -359,7 +357,7 @@ def test_a_bilinear_form_stands_between_context_and_response() -> None:
     model = DualEncoder(DUAL).eval()
     with torch.no_grad():
         model.form.copy_(2 * torch.eye(7))
-    doubled, plain = model(dialogues(), noise(), 1), DualEncoder(replace(DUAL, bilinear=False)).eval()
+    doubled, plain = model(dialogues(), noise(), 1), DualEncoder(DUAL.model_copy(update={"bilinear": False})).eval()
     plain.load_state_dict({name: weight for name, weight in model.state_dict().items() if name != "form"})
     torch.testing.assert_close(doubled.right, 2 * plain(dialogues(), noise(), 1).right)
 
@@ -387,7 +385,9 @@ def coarse(chunks: int) -> Dialogues:
 
 
 def test_a_mrrnn_predicts_coarse_sequences_and_the_words_of_each_turn_beside_its_own() -> None:
-    model = Multiresolution(MultiresolutionSizes(50, 30, embedding=6, utterance=5, context=7, decoder=8)).eval()
+    model = Multiresolution(
+        MrrnnSizes(vocabulary=50, coarse_vocabulary=30, embedding=6, utterance=5, context=7, decoder=8)
+    ).eval()
     words, own = model(Both(dialogues(), coarse(chunks=1)), noise())
     torch.testing.assert_close(own.nll, model.coarse(coarse(chunks=1), noise()).nll)
     sequences = [[20, 2], [21, 2], [22, 23, 2], [24, 2], [25, 2]]
@@ -399,14 +399,16 @@ def test_a_mrrnn_predicts_coarse_sequences_and_the_words_of_each_turn_beside_its
 
 
 def test_every_weight_of_a_mrrnn_learns() -> None:
-    model = Multiresolution(MultiresolutionSizes(50, 30, embedding=6, utterance=5, context=7, decoder=8))
+    model = Multiresolution(
+        MrrnnSizes(vocabulary=50, coarse_vocabulary=30, embedding=6, utterance=5, context=7, decoder=8)
+    )
     words, own = model(Both(dialogues(), coarse(chunks=2)), noise())
     (words.nll + own.nll).backward()
     silent = [name for name, weight in model.named_parameters() if weight.grad is None or not weight.grad.any()]
     assert silent == []
 
 
-@pytest.mark.parametrize("model", [LanguageModel(replace(LANGUAGE, word_drop=0.5)), DualEncoder(DUAL)])
+@pytest.mark.parametrize("model", [LanguageModel(LANGUAGE.model_copy(update={"word_drop": 0.5})), DualEncoder(DUAL)])
 def test_noise_decides_what_is_dropped_and_drawn(model: nn.Module) -> None:
     def loss(number: int) -> float:
         more = (3,) if isinstance(model, DualEncoder) else ()

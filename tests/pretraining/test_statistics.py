@@ -20,10 +20,8 @@ from rejoinder.errors import DataError
 from rejoinder.models import load_encoder, mood, phrases
 from rejoinder.models.mood import REACTION, TURN, Mood
 from rejoinder.models.phrases import NgramModel, Phrases
-from rejoinder.pretraining.recipe import read_recipe
+from rejoinder.pretraining.recipe import Counts, PhraseRecipe, read_recipe
 from rejoinder.pretraining.statistics import (
-    Counts,
-    PhraseRecipe,
     answered_turns,
     count_phrases,
     fit_witten_bell,
@@ -55,8 +53,8 @@ def test_words_and_replies_by_hand() -> None:
 
 
 def test_rare_ngrams_are_dropped() -> None:
-    assert len(counted(replace(ALL, vocabulary=3)).words) == 3
-    model = counted(replace(ALL, bigrams=2, trigrams=3)).model
+    assert len(counted(ALL.model_copy(update={"vocabulary": 3})).words) == 3
+    model = counted(ALL.model_copy(update={"bigrams": 2, "trigrams": 3})).model
     start = model.vocabulary_size
     the, cat, sat, stop, hello, end = counted().tokens(["the", "cat", "sat", ".", "hello"])
     kept = {divmod(int(gram), start + 1) for gram in model.levels[1].grams}
@@ -109,9 +107,9 @@ def test_probabilities_sum_to_one(train: list[list[int]], history: list[int], tw
 @given(texts, st.integers(1, 3), st.integers(0, 2))
 @drawn(30)
 def test_a_folder_keeps_what_was_counted(turns: list[str], bigrams: int, more: int) -> None:
-    of_corpus = count_phrases(turns, replace(ALL, bigrams=bigrams, trigrams=bigrams + more))
-    other = count_phrases(turns[::-1], replace(ALL, vocabulary=50))
-    assert dict(other.rarity) == dict(count_phrases(turns, replace(ALL, vocabulary=50)).rarity)
+    of_corpus = count_phrases(turns, ALL.model_copy(update={"bigrams": bigrams, "trigrams": bigrams + more}))
+    other = count_phrases(turns[::-1], ALL.model_copy(update={"vocabulary": 50}))
+    assert dict(other.rarity) == dict(count_phrases(turns, ALL.model_copy(update={"vocabulary": 50})).rarity)
     again = phrases.from_parts(of_corpus.parts)
     assert again.parts.digest == of_corpus.parts.digest == phrases.from_parts(again.parts).parts.digest
     for mine, theirs in zip(again.model.levels, of_corpus.model.levels, strict=True):
@@ -147,7 +145,7 @@ def test_damaged_phrases_are_refused(parts: Parts) -> None:
 
 def test_the_command_counts_phrases(run: Run, tmp_path: Path) -> None:
     recipe, out, file = PROJECT / "recipes" / "phrases.toml", tmp_path / "phrases", tmp_path / "corpus.jsonl"
-    assert read_recipe(recipe) == PhraseRecipe(Counts())
+    assert read_recipe(recipe) == PhraseRecipe(kind="phrases")
     file.write_text(
         '{"turns": ["the cat sat", "the cat ran"]}\n{"turns": ["a secret", "word"], "judged": true}\n', encoding="utf-8"
     )

@@ -66,12 +66,12 @@ def made_of(place: Path, corpus: str) -> list[str]:
 
 @pytest.mark.slow
 def test_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rejoinder.judges.regression.learner import ViewsLearner
-    from rejoinder.judges.regression.trees import Growth
+    from rejoinder.judges.regression.learner import FeatureLearner
+    from rejoinder.judges.regression.trees import TreeOptions
     from research import judge
 
-    small = partial(ViewsLearner, growth=Growth(trees=5, step=0.3, fewest=5))
-    monkeypatch.setattr(judge, "ViewsLearner", small)
+    small = partial(FeatureLearner, trees=TreeOptions(trees=5, learning_rate=0.3, min_leaf=5))
+    monkeypatch.setattr(judge, "FeatureLearner", small)
     monkeypatch.setattr(judge, "ATTACKED", ("fed_turn",))
     said = [replace(one, context=(f"hello {one.context[0]} you",)) for one in rated("fed_turn", "grade_empathetic")]
     file = tmp_path / "rated.jsonl"

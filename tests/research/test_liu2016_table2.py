@@ -7,6 +7,7 @@ import math
 import sys
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, read_folder, write_folder
 from rejoinder.pretraining.build import build_retrieval
 from rejoinder.pretraining.corpora import is_held_out
-from rejoinder.pretraining.recipe import RetrievalRecipe
+from rejoinder.pretraining.recipe import SCHEMAS, RandomRecipe, RetrievalText
 from rejoinder.responder import answer, request
 from research.liu2016_table2 import ALL, HUMAN, LENGTH, Row, Table2, compute, contexts, responders
 
@@ -60,7 +61,9 @@ def places(corpora: list[Path]) -> dict[str, str]:
     folder = corpora[0].parent
     (folder / "bot.py").write_text(BOT, encoding="utf-8")
     for kind in ("random", "c-tfidf"):
-        build_retrieval(RetrievalRecipe(kind, 0.01), corpora, folder / kind)
+        schema: Any = SCHEMAS[kind]
+        recipe = schema(kind=kind, text=RetrievalText(held_out=0.01))
+        build_retrieval(recipe, corpora, folder / kind)
     bot = f"command:{sys.executable} {folder}/bot.py"
     return {"any": f"{folder}/random", "near": f"{folder}/c-tfidf", "polite": bot, "mute": f"{bot} mute"}
 
@@ -188,7 +191,7 @@ def test_wrong_calls_are_refused(experiment: Run, corpora: list[Path], places: d
         f"-r {places['near']}: expected NAME=FOLDER, or NAME= and another responder",
     )
     less = tmp_path / "less"
-    build_retrieval(RetrievalRecipe("random", 0.005), corpora, less)
+    build_retrieval(RandomRecipe(kind="random", text=RetrievalText(held_out=0.005)), corpora, less)
     problem = f"{less}: held out 0.005 of its dialogues, and 0.01 are to be asked"
     refused(call(corpora[0], "-r", f"x={less}"), 2, f"{problem}. Train it again with held_out = 0.01 or more")
     judge = tmp_path / "judge"

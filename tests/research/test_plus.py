@@ -14,11 +14,11 @@ from conftest import Run
 from judges_over_views import QUICK, made_material, rated
 from rejoinder.data.write import write
 from rejoinder.example import Example
+from rejoinder.judges.augmentation import NO_LINE, AugmentedExample
 from rejoinder.judges.features.added import load_source
 from rejoinder.judges.features.resources import Resources
 from rejoinder.judges.lines import encode_rated
-from rejoinder.judges.regression.learner import ViewsLearner
-from rejoinder.judges.regression.lines import NO_LINE, Spoilt
+from rejoinder.judges.regression.learner import FeatureLearner
 from research import plus
 from research.plus import reading
 
@@ -30,21 +30,21 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Resources:
 
 def test_judges_read_the_views_of_the_models_that_are_named(material: Resources, tmp_path: Path) -> None:
     own = ("length", str(tiny.student_model(tmp_path / "student")), "bleu-2")
-    learner = ViewsLearner(replace(material, added=tuple(map(load_source, own))))
+    learner = FeatureLearner(replace(material, added=tuple(map(load_source, own))))
     examples = rated("one", 6)
     lines = encode_rated(examples, learner)
     for chosen in [(), (1,), (0, 2)]:
         fewer = replace(material, added=tuple(load_source(own[place]) for place in chosen))
         part = reading(lines, chosen)
         np.testing.assert_array_equal(part.encoded.features, fewer.features.compute(examples))
-        assert part.encoded.added.features.shape[1] == len(fewer.features.columns)
+        assert part.encoded.augmented.features.shape[1] == len(fewer.features.columns)
 
 
 def test_harmless_changes_weigh_more_than_other_attacks_do() -> None:
     example = Example(("hello",), "hi there")
-    changed, parrot = (plus.heavier(Spoilt(example, 0, most, weight=0.1)).weight for most in (np.inf, -1.5))
+    changed, parrot = (plus.heavier(AugmentedExample(example, 0, most, weight=0.1)).weight for most in (np.inf, -1.5))
     assert parrot == pytest.approx(0.1 * plus.HEAVIER) and changed == pytest.approx(parrot * plus.HARMLESS)
-    apart = plus.heavier(Spoilt(example, NO_LINE, 0.5, weight=0.1)).weight
+    apart = plus.heavier(AugmentedExample(example, NO_LINE, 0.5, weight=0.1)).weight
     assert apart == pytest.approx(0.1 * plus.HEAVIER * plus.WRITTEN) and apart != pytest.approx(parrot)
     assert plus.HARMLESS > 1
 
@@ -52,7 +52,7 @@ def test_harmless_changes_weigh_more_than_other_attacks_do() -> None:
 @pytest.mark.slow
 def test_the_page(experiment: Run, material: Resources, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plus, "default_resources", lambda: material)
-    monkeypatch.setattr(plus, "ViewsLearner", partial(ViewsLearner, growth=QUICK))
+    monkeypatch.setattr(plus, "FeatureLearner", partial(FeatureLearner, trees=QUICK))
     monkeypatch.setattr("research.judge.RESAMPLES", 50)
     monkeypatch.delenv("REJOINDER_SHARED", raising=False)
     names = ("fed_turn", "holistic_context", "usr_personachat")

@@ -29,7 +29,7 @@ pytest.importorskip("textblob", reason="needs the extra train")
 import tiny  # noqa: E402
 from rejoinder.models.generation import GenerativeResponder, from_parts  # noqa: E402
 from rejoinder.pretraining.pretrain import pretrain_dialogues  # noqa: E402
-from rejoinder.pretraining.recipe import Recipe, read_recipe  # noqa: E402
+from rejoinder.pretraining.recipe import read_recipe  # noqa: E402
 from rejoinder.text.parts_of_speech import tagger  # noqa: E402
 
 KINDS = ("lm", "seq2seq", "hred", "vhred", "mrrnn")
@@ -209,11 +209,10 @@ def test_a_mrrnn_writes_coarse_sequences_within_limits_of_their_own(tmp_path: Pa
         assert whole.replace(" ", "").startswith(cut.replace(" ", "")), "the same coarse sequence before both"
 
 
-def recipe_of(kind: str, **options: Any) -> Recipe:
+def recipe_of(kind: str, **options: Any) -> Any:
     """The tiny recipe of a kind with other options of the run."""
-    recipe = read_recipe(PROJECT / "recipes" / f"{kind}-tiny.toml")
-    assert isinstance(recipe, Recipe)
-    return replace(recipe, options=replace(recipe.options, accelerator="cpu", **options))
+    recipe: Any = read_recipe(PROJECT / "recipes" / f"{kind}-tiny.toml")
+    return recipe.model_copy(update={"run": recipe.run.model_copy(update=dict(accelerator="cpu", **options))})
 
 
 class _Unplugged(Exception):
@@ -245,7 +244,7 @@ def test_a_mrrnn_starts_from_another_with_its_vocabularies(corpus: Path, tmp_pat
     first = read_folder(start)
     recipe = recipe_of("mrrnn", updates=1, stretch=1, learning_rate=1e-30)
     shape = {name: first.config["sizes"][name] for name in ("embedding", "utterance", "context", "decoder")}
-    recipe = replace(recipe, sizes=replace(recipe.sizes, **shape))
+    recipe = recipe.model_copy(update={"model": recipe.model.model_copy(update=shape)})
     found = read_folder(pretrain_dialogues(recipe, [corpus], tmp_path / "model", start=start).folder)
     for name in ("vocabulary.json", "coarse.vocabulary.json"):
         assert found.files[name] == first.files[name]

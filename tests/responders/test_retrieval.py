@@ -27,7 +27,7 @@ from rejoinder.models.reply_bank import PART, Retriever, Sample, best, sample
 from rejoinder.models.tfidf import TOKENIZER
 from rejoinder.pretraining.build import build_retrieval
 from rejoinder.pretraining.corpora import is_held_out
-from rejoinder.pretraining.recipe import RETRIEVAL, Candidates, RetrievalRecipe, read_recipe
+from rejoinder.pretraining.recipe import Candidates, RandomRecipe, RetrievalText, read_recipe
 from rejoinder.responder import Answer, Context, Request, answer, request
 from rejoinder.scorer import FloatArray
 from rejoinder.text.tokenizers import tokenizer
@@ -319,7 +319,13 @@ def test_what_is_held_out_is_no_candidate(tmp_path: Path) -> None:
     train = {turns[1] for turns, one in zip(said, dialogues(*said), strict=True) if not is_held_out(one, 0.3)}
     assert "answer 0" in train and 30 < len(train) < 55
     for keep in (True, False):
-        build_retrieval(RetrievalRecipe("random", 0.3), [file], tmp_path / "r", keep_judged=keep, force=True)
+        build_retrieval(
+            RandomRecipe(kind="random", text=RetrievalText(held_out=0.3)),
+            [file],
+            tmp_path / "r",
+            keep_judged=keep,
+            force=True,
+        )
         assert set(loaded(tmp_path / "r").pool.texts) == (train if keep else train - {"answer 0"})
 
 
@@ -354,7 +360,11 @@ def test_pretrain_gives_a_dual_encoder_its_candidates(run: Run, tmp_path: Path) 
     ("text", "field", "message"),
     [
         ("smooth_idf = true", "smooth_idf", "unknown. Known: candidates, kind, text"),
-        ("[candidates]\nmost = 0", "candidates.most", "is 0, expected more than 0. Correct the recipe"),
+        (
+            "[candidates]\nmost = 0",
+            "candidates.most",
+            "Input should be greater than or equal to 1, found 0",
+        ),
         ("[text]\nlongest_turn = 3", "text.longest_turn", "unknown. Known: held_out"),
         ("[run]\nupdates = 4", "run", "unknown. Known: candidates, kind, text"),
     ],
@@ -364,15 +374,15 @@ def test_faulty_recipes_are_told(text: str, field: str, message: str, tmp_path: 
     file.write_text(f'kind = "random"\n{text}\n', encoding="utf-8")
     with pytest.raises(DataError) as refusal:
         read_recipe(file)
-    assert str(refusal.value) == f'{file}: field "{field}": {message}'
+    assert str(refusal.value).startswith(f'{file}: field "{field}": {message}')
 
 
 def test_the_recipes_are_read() -> None:
-    for kind in RETRIEVAL:
-        assert read_recipe(HERE / f"{kind}.toml") == RetrievalRecipe(kind, 0.01, Candidates(100_000, 0))
+    recipe = read_recipe(HERE / "random.toml")
+    assert recipe == RandomRecipe(kind="random", text=RetrievalText(held_out=0.01), candidates=Candidates())
     pytest.importorskip("lightning", reason="needs the extra train")
     tiny = read_recipe(HERE / "dual-encoder-tiny.toml")
-    assert getattr(tiny, "candidates", None) == Candidates(200)
+    assert getattr(tiny, "candidates", None) == Candidates(most=200)
     assert "candidates" not in getattr(tiny, "to_dict", dict)()  # a run goes on where only they have changed
 
 

@@ -14,7 +14,7 @@ from rejoinder.analysis.train import Lines, compare_candidates
 from rejoinder.analysis.train_layout import recommended
 from rejoinder.estimates import Estimate, pick
 from rejoinder.example import Example
-from rejoinder.judges.regression.adapting import Ratings, fit_chosen, folds_of, left_out
+from rejoinder.judges.regression.adaptation import RatingTask, fit_chosen, folds_of, left_out
 from rejoinder.scorer import Card, Scores
 from rejoinder.stats.correlation import by_part, spearman
 from rejoinder.stats.resamples import FloatArray, Resamples, Sampling, mean_of_independent
@@ -63,7 +63,7 @@ def gain(draws: int, seed: int) -> list[Row]:
         rng, gaps, held, over, better, lost = np.random.default_rng([seed, n]), [], 0, 0, 0, []
         for draw in range(draws):
             table, ratings = _rated(n + others, features, useful, rng)
-            task = Ratings(table[:n], ratings[:n], np.arange(n))
+            task = RatingTask(table[:n], ratings[:n], np.arange(n))
             folds, lines = folds_of(task.groups, min(10, max(5, n // 10)), rng), np.arange(n)
             after = left_out(task, folds, lines, partial(fit_chosen, task, rng=rng))
             none = np.zeros(n, np.int64)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,16 +12,18 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")
 
-from rejoinder.models.networks.dialogue import Dialogues, Losses, Sizes, Turns  # noqa: E402
+from rejoinder.models.networks.dialogue import Dialogues, Losses, Turns  # noqa: E402
+from rejoinder.models.sizes import DialogueSizes  # noqa: E402
 from rejoinder.pretraining.dialogue import DialogueTask  # noqa: E402
-from rejoinder.pretraining.fit import RunOptions, Task, fit  # noqa: E402
+from rejoinder.pretraining.fit import Task, fit  # noqa: E402
+from rejoinder.pretraining.recipe import Run  # noqa: E402
 
-SIZES = Sizes(vocabulary=20, embedding=4, utterance=4, context=4, decoder=4, latent=4, word_drop=0.0)
+SIZES = DialogueSizes(vocabulary=20, embedding=4, utterance=4, context=4, decoder=4, latent=4, word_drop=0.0)
 BATCH = Dialogues([Turns(torch.tensor([[5, 6, 2], [7, 2, 0]]), torch.tensor([3, 2]))], torch.tensor([[0, 1]]))
 
 
 def dialogue_task(annealing: int = 0, latent: int = 4) -> DialogueTask:
-    return DialogueTask(replace(SIZES, latent=latent), RunOptions(10), annealing)
+    return DialogueTask(SIZES.model_copy(update={"latent": latent}), Run(updates=10), annealing)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def test_the_loss_weighs_the_kl_term_by_the_update(
 
 def test_the_bag_of_words_is_the_words_told_from_the_condition_alone() -> None:
     """With weights of zero every word of the vocabulary is as likely as any other."""
-    task = DialogueTask(replace(SIZES, bag_of_words=True), RunOptions(10), 0)
+    task = DialogueTask(SIZES.model_copy(update={"bag_of_words": True}), Run(updates=10), 0)
     for parameter in cast("Any", task.model.bag).parameters():
         torch.nn.init.zeros_(parameter)
     losses: Losses = task.model(BATCH, torch.Generator().manual_seed(1))
@@ -99,7 +100,7 @@ class Scripted(Task):
     """One weight that grows by a tenth an update; the validation losses are written beforehand."""
 
     def __init__(self, losses: Sequence[float], settled: int, patience: int) -> None:
-        super().__init__(RunOptions(len(losses), 1, patience, learning_rate=0.1, accelerator="cpu"))
+        super().__init__(Run(updates=len(losses), stretch=1, patience=patience, learning_rate=0.1, accelerator="cpu"))
         self.weight = torch.nn.Parameter(torch.zeros(()))
         self.losses, self.from_update = losses, settled
 

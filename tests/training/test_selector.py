@@ -18,8 +18,9 @@ from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError
 from rejoinder.models import load_encoder
-from rejoinder.models.selecting import SelectorNetwork, SelectorSizes
+from rejoinder.models.selecting import SelectorNetwork, shapes
 from rejoinder.models.selector_encoder import Selector, from_parts
+from rejoinder.models.sizes import SelectorSizes
 from rejoinder.scorer import FloatArray
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
@@ -103,7 +104,7 @@ def units(*shape: int) -> FloatArray:
 
 def test_sizes_tell_the_shape_of_every_tensor() -> None:
     tensors = tensors_of(random_model())
-    assert {name: tensor.shape for name, tensor in tensors.items() if name != "log_scale"} == SIZES.shapes()
+    assert {name: tensor.shape for name, tensor in tensors.items() if name != "log_scale"} == shapes(SIZES)
 
 
 def test_numpy_computes_what_torch_does() -> None:
@@ -284,7 +285,7 @@ def test_a_selector_runs_without_torch(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("sizes", "drop", "message"),
     [
-        ({"hidden": 0}, "", 'field "sizes.hidden": is 0'),
+        ({"hidden": 0}, "", 'field "sizes.hidden": Input should be'),
         ({"output": 5}, "", "the tensor contexts.down.weight is float16 of shape (12, 24)"),
         ({"turns": 4}, "", "the tensor contexts.up.weight is float16 of shape (24, 27)"),
         ({}, "common", "no tensor common in it"),

@@ -7,7 +7,6 @@ import random
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError, UsageError
 from rejoinder.models import load_encoder
-from rejoinder.models.convolving import StudentNetwork, StudentSizes
+from rejoinder.models.convolving import StudentNetwork, shapes
 from rejoinder.models.packing import Table, packed
 from rejoinder.models.student_encoder import StudentEncoder, from_parts
 from rejoinder.scorer import FloatArray
@@ -29,11 +28,12 @@ torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")
 
 from rejoinder.models.networks.student import StudentModel  # noqa: E402
-from rejoinder.pretraining.fit import RunOptions  # noqa: E402
+from rejoinder.models.sizes import StudentSizes  # noqa: E402
 from rejoinder.pretraining.pretrain_student import Teacher, pretrain_student  # noqa: E402
-from rejoinder.pretraining.recipe import StudentRecipe, read_recipe  # noqa: E402
+from rejoinder.pretraining.recipe import Run as RunTable  # noqa: E402
+from rejoinder.pretraining.recipe import StudentRecipe, StudentText, read_recipe  # noqa: E402
 from rejoinder.pretraining.student import StudentBatches, StudentTask  # noqa: E402
-from rejoinder.pretraining.taught import StudentText, Taught, read_taught, texts_of, write_texts  # noqa: E402
+from rejoinder.pretraining.taught import Taught, read_taught, texts_of, write_texts  # noqa: E402
 from tiny import STUDENT, tensors_of  # noqa: E402
 
 TINY = PROJECT / "recipes" / "student-tiny.toml"
@@ -173,11 +173,11 @@ def test_the_weights_of_a_packed_table_are_those_of_its_pieces() -> None:
 
 
 def test_sizes_know_the_shapes_of_the_network() -> None:
-    assert STUDENT.shapes() == {name: tensor.shape for name, tensor in tensors_of(StudentModel(STUDENT)).items()}
+    assert shapes(STUDENT) == {name: tensor.shape for name, tensor in tensors_of(StudentModel(STUDENT)).items()}
 
 
 def test_the_loss_is_the_distance_and_that_of_the_cosines() -> None:
-    task = StudentTask(STUDENT, RunOptions(10))
+    task = StudentTask(STUDENT, RunTable(updates=10))
     (batch,) = small_batches(6, pieces=100).training(0, 1, 0, 1)
     with torch.no_grad():
         found, loss = task.model(batch.tokens, batch.lengths), task.loss(batch, torch.Generator())
@@ -187,7 +187,7 @@ def test_the_loss_is_the_distance_and_that_of_the_cosines() -> None:
 
 
 def test_first_the_pieces_learn_alone() -> None:
-    task = StudentTask(STUDENT, RunOptions(10), alone=5)
+    task = StudentTask(STUDENT, RunTable(updates=10), alone=5)
     (batch,) = small_batches(6, pieces=100).training(0, 1, 0, 1)
     torch.autograd.backward(task.loss(batch, torch.Generator()))
     learning = {name for name, weight in task.model.named_parameters() if weight.grad is not None}
@@ -195,7 +195,7 @@ def test_first_the_pieces_learn_alone() -> None:
 
 
 def test_every_weight_learns() -> None:
-    task = StudentTask(STUDENT, RunOptions(10))
+    task = StudentTask(STUDENT, RunTable(updates=10))
     task.model.load_state_dict(random_model().state_dict())
     (batch,) = small_batches(6, pieces=100).training(0, 1, 0, 1)
     torch.autograd.backward(task.loss(batch, torch.Generator()))
@@ -206,19 +206,19 @@ def test_every_weight_learns() -> None:
 def test_rare_pieces_begin_with_more_weight() -> None:
     shares = np.zeros(40)
     shares[3], shares[4] = 0.999, 0.001
-    begun = StudentTask(STUDENT, RunOptions(10), shares=shares).model.weights.weight.exp()[:, 0]
+    begun = StudentTask(STUDENT, RunTable(updates=10), shares=shares).model.weights.weight.exp()[:, 0]
     assert begun[[2, 3, 4]].tolist() == pytest.approx([1.0, 0.001, 0.5], rel=1e-3)
 
 
 def test_step_sizes_rise_and_fall_in_both_parts() -> None:
-    task = StudentTask(STUDENT, RunOptions(updates=3000), alone=1000)
+    task = StudentTask(STUDENT, RunTable(updates=3000), alone=1000)
     assert [task.rate(update) for update in (0, 500, 1000, 2000)] == pytest.approx([0.01, 0.5, 0.01, 0.5])
     assert task.rate(2999) == 0.01
     assert task.table_rate(500) / task.rate(500) == 2 and task.table_rate(2000) / task.rate(2000) == 0.5
 
 
 def test_left_out_pairs_follow_from_the_generator() -> None:
-    model = random_model(replace(STUDENT, dropout=0.5))
+    model = random_model(STUDENT.model_copy(update={"dropout": 0.5}))
     tokens, lengths = torch.arange(30)[None], torch.tensor([30])
     drawn = [model(tokens, lengths, generator=torch.Generator().manual_seed(seed)) for seed in (1, 1, 2)]
     assert torch.equal(drawn[0], drawn[1]) and not torch.equal(drawn[0], drawn[2])
@@ -347,27 +347,30 @@ def test_a_folder_of_vectors_needs_no_teacher(run: Run, folder: Path, tmp_path: 
 
 
 def test_it_starts_where_another_student_ended(folder: Path, tmp_path: Path) -> None:
-    vectors, short = folder.parent / "model.run" / "teacher", replace(recipe().options, updates=2, stretch=1)
-    brief = replace(recipe(), options=short, alone=0)
+    vectors, short = (
+        folder.parent / "model.run" / "teacher",
+        recipe().run.model_copy(update={"updates": 2, "stretch": 1}),
+    )
+    brief = recipe().model_copy(update={"run": short, "alone": 0})
     on = pretrain_student(brief, [vectors], tmp_path / "on", start=folder)
     anew = pretrain_student(brief, [vectors], tmp_path / "anew")
     assert on.figures[0]["cosine"] > 0.9 > anew.figures[0]["cosine"] + 0.2
     assert read_folder(tmp_path / "on").config["start"] == read_folder(folder).digest
     assert "start" not in read_folder(tmp_path / "anew").config
-    wide = replace(brief, sizes=replace(brief.sizes, inner=brief.sizes.inner + 1))
+    wide = brief.model_copy(update={"model": brief.model.model_copy(update={"inner": brief.model.inner + 1})})
     with pytest.raises(DataError, match="it is no student, or one of other sizes than the recipe says"):
         pretrain_student(wide, [vectors], tmp_path / "wide", start=folder)
 
 
 def test_it_also_learns_in_mixed_precision(folder: Path, tmp_path: Path) -> None:
-    options = replace(recipe().options, updates=40, stretch=20, precision="bf16-mixed")
-    mixed = replace(recipe(), options=options, alone=20)
+    options = recipe().run.model_copy(update={"updates": 40, "stretch": 20, "precision": "bf16-mixed"})
+    mixed = recipe().model_copy(update={"run": options, "alone": 20})
     first, last = pretrain_student(mixed, [folder.parent / "model.run" / "teacher"], tmp_path / "model").figures
     assert last["cosine"] > first["cosine"] + 0.1
 
 
 def test_gradients_are_clipped() -> None:
-    task = StudentTask(STUDENT, RunOptions(10, clip=0.01))
+    task = StudentTask(STUDENT, RunTable(updates=10, clip=0.01))
     (batch,) = small_batches(6, pieces=100).training(0, 1, 0, 1)
     torch.autograd.backward(task.loss(batch, torch.Generator()))
     task.configure_gradient_clipping(task.configure_optimizers()["optimizer"], 0.01, "norm")
@@ -380,7 +383,7 @@ def test_vectors_that_come_later_do_not_change_a_run(folder: Path, tmp_path: Pat
     write_texts(tmp_path / "vectors", made.texts)
     rows = np.concatenate(made.chunks)
     np.save(tmp_path / "vectors" / "v000.npy", rows[:300])
-    once = replace(recipe(), options=replace(recipe().options, updates=1, stretch=1), alone=0)
+    once = recipe().model_copy(update={"run": recipe().run.model_copy(update={"updates": 1, "stretch": 1}), "alone": 0})
     first = pretrain_student(once, [tmp_path / "vectors"], tmp_path / "model")
     np.save(tmp_path / "vectors" / "v001.npy", rows[300:])
     assert pretrain_student(once, [tmp_path / "vectors"], tmp_path / "model").dialogues == first.dialogues == (260, 40)
@@ -467,7 +470,7 @@ def test_an_encoder_runs_without_torch(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("sizes", "tensors", "message"),
     [
-        ({"buckets": 0}, {}, 'field "sizes.buckets": is 0'),
+        ({"buckets": 0}, {}, 'field "sizes.buckets": Input should be'),
         ({"embedding": 17}, {}, "the tensor pieces.weight is int8 of shape"),
         ({}, {"pairs.weight": np.zeros((500, 16), dtype=np.int64)}, "the tensor pairs.weight is int64"),
         ({}, {"pieces.scale": np.zeros(3, dtype=np.float16)}, "the tensor pieces.scale is float16 of shape"),

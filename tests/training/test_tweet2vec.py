@@ -25,12 +25,13 @@ from rejoinder.pretraining.tweet_posts import Post, read_posts
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")
 
-from rejoinder.models.networks.tweet import TweetModel, TweetSizes  # noqa: E402
-from rejoinder.pretraining.fit import RunOptions  # noqa: E402
+from rejoinder.models.networks.tweet import TweetModel  # noqa: E402
+from rejoinder.models.sizes import TweetSizes  # noqa: E402
 from rejoinder.pretraining.pretrain_tweets import pretrain_tweets  # noqa: E402
-from rejoinder.pretraining.recipe import TweetRecipe, read_recipe  # noqa: E402
+from rejoinder.pretraining.recipe import Run as RunTable  # noqa: E402
+from rejoinder.pretraining.recipe import TweetRecipe, TweetText, read_recipe  # noqa: E402
 from rejoinder.pretraining.tweet import Tweet, TweetBatches, TweetTask, as_batch, best_ranks, tweet_losses  # noqa: E402
-from rejoinder.pretraining.tweet_corpus import TweetText, part_of, tweet_corpus  # noqa: E402
+from rejoinder.pretraining.tweet_corpus import part_of, tweet_corpus  # noqa: E402
 
 TINY = PROJECT / "recipes" / "tweet2vec-tiny.toml"
 torch.set_num_threads(1)  # models this small only wait for a second one, for minutes where the machine is busy
@@ -267,14 +268,14 @@ def test_little_is_padded() -> None:
 
 
 def test_every_weight_learns() -> None:
-    task = TweetTask(SIZES, RunOptions(10))
+    task = TweetTask(SIZES, RunTable(updates=10))
     torch.autograd.backward(task.loss(as_batch(numbers(5)), torch.Generator()))
     silent = [name for name, weight in task.named_parameters() if weight.grad is None or not weight.grad.any()]
     assert silent == []
 
 
 def test_the_l2_term_by_hand() -> None:
-    plain, held = (TweetTask(SIZES, RunOptions(10), l2=l2) for l2 in (0.0, 0.01))
+    plain, held = (TweetTask(SIZES, RunTable(updates=10), l2=l2) for l2 in (0.0, 0.01))
     for task in (plain, held):
         for name, weight in task.named_parameters():
             torch.nn.init.constant_(weight, 3.0 if "bias" in name else 0.5)
@@ -291,7 +292,7 @@ def test_the_recipe_decides_the_l2_term(corpus: Path, recipe: TweetRecipe, tmp_p
     read = read_recipe(tmp_path / "l2.toml")
     assert isinstance(read, TweetRecipe)
     assert (read.l2, recipe.l2) == (1e-4, 0.0)
-    heavy = replace(recipe, l2=10.0, options=replace(recipe.options, updates=1))
+    heavy = recipe.model_copy(update={"l2": 10.0, "run": recipe.run.model_copy(update={"updates": 1})})
     (row,) = pretrain_tweets(heavy, [corpus], tmp_path / "model").figures
     assert row["training_loss"] > 100
     assert row["validation_loss"] < 2, "the term is no part of it"
@@ -352,7 +353,7 @@ def test_a_run_of_another_recipe_is_not_gone_on_with(
     changed = tmp_path / corpus.name
     changed.write_text(corpus.read_text().replace("kitten", "tomcat", 1))
     message = f"{trained}.run: holds a run of another recipe or other files. Remove it, or choose another -o"
-    for other, file in ((replace(recipe, batch=8), corpus), (recipe, changed)):
+    for other, file in ((recipe.model_copy(update={"batch": 8}), corpus), (recipe, changed)):
         with pytest.raises(UsageError) as refusal:
             pretrain_tweets(other, [file], trained)
         assert str(refusal.value) == message
@@ -400,11 +401,15 @@ def test_options_for_dialogues_are_refused(corpus: Path, run: Run, tmp_path: Pat
     ("old", "new", "message"),
     [
         ("units = 12", "unit = 12", 'field "model.unit": unknown. Did you mean units?'),
-        ("units = 12", "units = 0", 'field "model.units": is 0, expected more than 0. Correct the recipe'),
+        (
+            "units = 12",
+            "units = 0",
+            'field "model.units": Input should be greater than or equal to 1, found 0. Correct the recipe',
+        ),
         (
             "test = 0.1",
             "test = 1.0",
-            'field "text.test": is 1.0, expected 0 or more and less than 1. Correct the recipe',
+            'field "text.test": Input should be less than 1, found 1.0. Correct the recipe',
         ),
         ("batch = 16", "annealing = 3", 'field "annealing": unknown. Known: batch, kind, l2, model, run, text'),
     ],
@@ -421,7 +426,11 @@ def test_the_recipes_are_read() -> None:
     small = read_recipe(PROJECT / "recipes" / "tweet2vec-small.toml")
     assert isinstance(small, TweetRecipe)
     assert small.to_dict()["text"]["longest"] == 145
-    assert (TweetSizes(1, 1).lookup, TweetSizes(1, 1).units, TweetSizes(1, 1).embedding) == (150, 500, 500)
+    assert (
+        TweetSizes(symbols=1, hashtags=1).lookup,
+        TweetSizes(symbols=1, hashtags=1).units,
+        TweetSizes(symbols=1, hashtags=1).embedding,
+    ) == (150, 500, 500)
 
 
 TEXTS = ["the cat sleeps", "a", "It POURS outside @anna", "dinner " * 400, "pizza 🍕 now", "wet shoes again"]

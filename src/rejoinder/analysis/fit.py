@@ -26,9 +26,9 @@ from rejoinder.example import NO_SET, Example, Given, Pair
 from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.lines import MAPPED, UNREAD, normalised_ratings, unlearnable
-from rejoinder.judges.regression.adapted import FEWEST, Adaptable, of_choices, of_ratings
-from rejoinder.judges.regression.adapting import FEWEST_FOLDS, folds_of
-from rejoinder.judges.regression.judge import ViewsJudge
+from rejoinder.judges.regression import adaptation
+from rejoinder.judges.regression.adaptation import AdaptationInput
+from rejoinder.judges.regression.judge import FeatureJudge
 from rejoinder.metrics.baselines import words
 from rejoinder.report.charts import curve, intervals
 from rejoinder.report.layout import KeyFigure, Layout, Section
@@ -55,7 +55,7 @@ Measure = Callable[[FloatArray, FloatArray, Rows, Sampling], Iterator[Estimate]]
 
 The first quantity decides whether the correction is kept.
 """
-_Task = tuple[Sequence[Any], Adaptable, Measure, Mapping[str, int], str]
+_Task = tuple[Sequence[Any], AdaptationInput, Measure, Mapping[str, int], str]
 """The lines, what adapts the judge to them, a measure, the number of lines left out by reason, a note on clusters."""
 
 
@@ -68,7 +68,7 @@ def fit(
     seed: int = 0,
     sizes: Sequence[int] = SIZES,
     progress: Advance = ignore,
-) -> tuple[ViewsJudge, Results]:
+) -> tuple[FeatureJudge, Results]:
     """Return a judge adapted to 50 to 500 ratings, or choices between two replies, and how much better it is.
 
     Args:
@@ -87,8 +87,8 @@ def fit(
         UsageError: the judge cannot be adapted; a number is out of range.
     """
     sampling = Sampling.checked(resamples, seed)
-    loaded = judge if isinstance(judge, ViewsJudge) else load_scorer(judge)
-    if not isinstance(loaded, ViewsJudge):
+    loaded = judge if isinstance(judge, FeatureJudge) else load_scorer(judge)
+    if not isinstance(loaded, FeatureJudge):
         name = loaded.card.name
         raise UsageError(f"{name} cannot be adapted. Use rejoinder, or a judge by rejoinder train judge (-s FOLDER)")
     given = lines_of(data)
@@ -99,7 +99,7 @@ def fit(
     lines, able, measure, left_out, note = (_of_pairs if pairs else _of_ratings)(loaded, pairs or examples, scale)
     rng = sampling.generator("fit", "fit")
     # Ten folds, or fewer if one would hold fewer than ten lines: too few for a correlation.
-    folds = folds_of(able.groups, min(FOLDS, max(FEWEST_FOLDS, len(able.groups) // FOLDS)), rng)
+    folds = adaptation.folds_of(able.groups, min(FOLDS, max(adaptation.MIN_FOLDS, len(able.groups) // FOLDS)), rng)
     before, after = able.before(), able.left_out(folds, rng)
     progress(1)
     measured = list(measure(before, after, folds, sampling))
@@ -153,7 +153,7 @@ def _before_and_after(measured: Sequence[Estimate]) -> dict[str, Any]:
 # what is fitted
 
 
-def _of_ratings(judge: ViewsJudge, examples: Sequence[Any], scale: Scale | None) -> _Task:
+def _of_ratings(judge: FeatureJudge, examples: Sequence[Any], scale: Scale | None) -> _Task:
     given = list(with_scale(examples, scale))
     lines = [line for line in given if not unlearnable(line)]
     ratings, lost = normalised_ratings(lines), Counter(filter(None, map(unlearnable, given)))
@@ -161,7 +161,7 @@ def _of_ratings(judge: ViewsJudge, examples: Sequence[Any], scale: Scale | None)
     if (ratings == ratings[0]).all():
         raise DataError("all ratings are equal", "Give ratings that differ; there is nothing to learn from these")
     clusters = clusters_of(lines)
-    able = of_ratings(judge, lines, ratings, clusters.numbers)
+    able = adaptation.of_ratings(judge, lines, ratings, clusters.numbers)
     left_out = _left_out(able, "rated lines", lost)
     names = [None if line.system is None else (line.dataset or "", line.system) for line in lines]
     known = {name: number for number, name in enumerate(dict.fromkeys(names))} | {None: _NO_SYSTEM}
@@ -171,19 +171,19 @@ def _of_ratings(judge: ViewsJudge, examples: Sequence[Any], scale: Scale | None)
     return lines, able, measure, left_out, clusters.note
 
 
-def _of_pairs(judge: ViewsJudge, given: Sequence[Any], scale: Scale | None) -> _Task:
+def _of_pairs(judge: FeatureJudge, given: Sequence[Any], scale: Scale | None) -> _Task:
     if scale is not None:
         raise UsageError(f"--scale is for ratings, and {given[0].where or 'the first line'} is a pair. Remove it")
     pairs = [pair for pair in given if pair.preferred is not None]
     what, ties = "pairs with a preferred reply", {"a tie": len(given) - len(pairs)}
     _require_enough(len(pairs), what, ties)
     clusters, lengths = clusters_of(pairs), np.array([_longer(pair) for pair in pairs])
-    able = of_choices(judge, pairs, clusters.numbers, lengths)
+    able = adaptation.of_preferences(judge, pairs, clusters.numbers, lengths)
     left_out = _left_out(able, what, ties)
     return pairs, able, partial(shares, lengths, sorted_clusters(pairs).numbers), left_out, clusters.note
 
 
-def _left_out(able: Adaptable, what: str, before: Mapping[str, int]) -> Mapping[str, int]:
+def _left_out(able: AdaptationInput, what: str, before: Mapping[str, int]) -> Mapping[str, int]:
     """Return the number of lines that nothing is learned from, by reason, if enough are left."""
     groups = [group for group, way in zip(able.groups.tolist(), able.used, strict=True) if way is not None]
     left_out = {**before, _UNREAD: len(able.used) - len(groups)}
@@ -195,11 +195,11 @@ def _left_out(able: Adaptable, what: str, before: Mapping[str, int]) -> Mapping[
 
 
 def _require_enough(usable: int, what: str, left_out: Mapping[str, int]) -> None:
-    if usable >= FEWEST:
+    if usable >= adaptation.MIN_ITEMS:
         return
     why = ", ".join(f"{lost:,} left out: {reason}" for reason, lost in left_out.items() if lost)
-    problem = f"{usable:,} {what}, expected {FEWEST} or more" + (f" ({why})" if why else "")
-    unread = usable + left_out.get(_UNREAD, 0) >= FEWEST
+    problem = f"{usable:,} {what}, expected {adaptation.MIN_ITEMS} or more" + (f" ({why})" if why else "")
+    unread = usable + left_out.get(_UNREAD, 0) >= adaptation.MIN_ITEMS
     raise DataError(problem, MAPPED if unread else "Give more; 50 to 500 are recommended")
 
 
@@ -279,7 +279,7 @@ def _gain(
 
 
 def _curve(
-    able: Adaptable,
+    able: AdaptationInput,
     measure: Measure,
     folds: Rows,
     before: FloatArray,

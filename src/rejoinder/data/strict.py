@@ -40,7 +40,7 @@ def value_in(config: Mapping[str, Any], name: str, kind: Any) -> Any:
 
 
 def require(kind: Any, value: Any, name: str = "") -> Any:
-    """Return a JSON value as `kind`: a type, with bounds of annotated_types, or a dataclass.
+    """Return a JSON value as `kind`: a type, with bounds of annotated_types, a dataclass or a model of pydantic.
 
     Raises `DataError` that names the field under `name`.
     """
@@ -59,13 +59,13 @@ def require(kind: Any, value: Any, name: str = "") -> Any:
 @cache
 def _validator(kind: Any) -> Any:
     """Return the validator of a type. To import pydantic takes a tenth of a second, so it is imported here only."""
-    from pydantic import ConfigDict, TypeAdapter, with_config
+    from pydantic import BaseModel, ConfigDict, TypeAdapter, with_config
 
     strict = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
     if isinstance(kind, type) and is_dataclass(kind):
         checked: Any = with_config(strict)(kind)
         return TypeAdapter(checked)
-    return TypeAdapter(kind, config=strict)
+    return TypeAdapter(kind, config=None if isinstance(kind, type) and issubclass(kind, BaseModel) else strict)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from rejoinder.models.batching import limits, numbered_turns, padded, vocabulary
 from rejoinder.models.bpe import END_ID, PAD_ID, UNK_ID
 from rejoinder.models.generation import states
 from rejoinder.models.networks import decoding as generate
-from rejoinder.models.networks.dialogue import DialogueModel, Sizes
+from rejoinder.models.networks.dialogue import DialogueModel
+from rejoinder.models.sizes import DialogueSizes
 from rejoinder.models.weights import sizes
 from rejoinder.responder import Context
 
@@ -56,7 +57,7 @@ class Policy:
         if parts.config.get("kind") not in KINDS:
             found = f"a model of kind {parts.config.get('kind')!r}"
             raise UsageError(f"{found} cannot be reinforced, expected one of {', '.join(KINDS)}")
-        shape = sizes(Sizes, parts.config)
+        shape = sizes(DialogueSizes, parts.config)
         self.parts, self.longest = parts, longest
         self.model: DialogueModel = with_weights(lambda: DialogueModel(shape), parts.tensors)
         self.vocabulary = vocabulary_of(parts, shape.vocabulary)

@@ -7,6 +7,7 @@ changed replies too, with a small weight; the target of each is a convention, in
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from enum import IntEnum
 from itertools import islice
 from typing import NamedTuple
 
@@ -15,12 +16,46 @@ import numpy as np
 from rejoinder.data.clusters import is_telling, normalized
 from rejoinder.errors import MissingAsset, MissingExtra
 from rejoinder.example import Example
-from rejoinder.judges.regression.lines import FITTING, MISLEADING, NO_LINE, RANDOM, Spoilt
 from rejoinder.perturbations import PERTURBATIONS, Corpus, Perturbation
 from rejoinder.stats.resamples import Sampling
 
 EACH = 6
 """Changed replies of each line, each by another perturbation."""
+NO_LINE = -1
+"""The row of a reply that was made of no rated line: people wrote it to fit a context of its own, or not to fit."""
+
+
+class WrittenFor(IntEnum):
+    """What people wrote a reply for: to fit its context, to look as if it did, to fit another; or none of these."""
+
+    OTHER, FITTING, MISLEADING, RANDOM = range(4)
+
+
+class AugmentedExample(NamedTuple):
+    """A reply that was changed, for better or worse, or that stands by itself.
+
+    Attributes:
+        example: with that reply.
+        row: the line that it was made of, or `NO_LINE`.
+        at_most: its target at most (made of no line: its target), in standard deviations of its data set.
+        less: how much lower its target is than that of the line it was made of.
+        weight: of the row; a rated line of a data set of usual size has 1.
+        written_for: what people wrote it for.
+    """
+
+    example: Example
+    row: int
+    at_most: float = np.inf
+    less: float = 0.0
+    weight: float = 0.03
+    written_for: WrittenFor = WrittenFor.OTHER
+
+    @property
+    def is_harmless(self) -> bool:
+        """Whether its target is that of the line it was made of."""
+        return self.row != NO_LINE and self.at_most == np.inf and not self.less
+
+
 _NO_REPLY = -1.5
 _SAME_FOR_ALL = -1.2  # a generic sentence is not always wrong
 
@@ -82,7 +117,7 @@ WORTH: Mapping[str, Worth] = {
 }
 
 
-def augment(examples: Sequence[Example], seed: int = 0, each: int = EACH) -> list[Spoilt]:
+def augment(examples: Sequence[Example], seed: int = 0, each: int = EACH) -> list[AugmentedExample]:
     """Return `each` changed replies of every line; the perturbations follow from the seed and the line alone."""
     by_set: dict[str | None, list[int]] = {}
     for row, example in enumerate(examples):
@@ -96,7 +131,7 @@ def augment(examples: Sequence[Example], seed: int = 0, each: int = EACH) -> lis
         for row in rows:
             rng = sampling.generator("\n".join((*examples[row].context, examples[row].response)), "attack")
             changed = islice(_changed(examples[row], usable, corpus, rng), each)
-            augmented += [Spoilt(example, row, *WORTH[name]) for name, example in changed]
+            augmented += [AugmentedExample(example, row, *WORTH[name]) for name, example in changed]
     return sorted(augmented, key=lambda line: line.row)
 
 
@@ -142,23 +177,24 @@ _FITS, _MISLEADS, _RANDOM = 0.5, -1.0, -1.0
 _WEIGHT = 0.06
 
 
-def written(sets: Sequence[ReplySet], examples: Sequence[Example], every: int = 1) -> list[Spoilt]:
+def written(sets: Sequence[ReplySet], examples: Sequence[Example], every: int = 1) -> list[AugmentedExample]:
     """Return the replies of each `every`-th set whose context shares no long turn with the context of an example."""
     known = {trace for example in examples for turn in example.context if (trace := _long(turn))}
     apart = [replies for replies in sets if known.isdisjoint(map(_long, replies.context))]
     return [row for replies in apart[::every] for row in _rows(replies)]
 
 
-def _rows(replies: ReplySet) -> Iterator[Spoilt]:
+def _rows(replies: ReplySet) -> Iterator[AugmentedExample]:
     """Yield the replies of a set."""
     kinds = (
-        (FITTING, replies.relevant, _FITS),
-        (MISLEADING, replies.misleading, _MISLEADS),
-        (RANDOM, replies.random, _RANDOM),
+        (WrittenFor.FITTING, replies.relevant, _FITS),
+        (WrittenFor.MISLEADING, replies.misleading, _MISLEADS),
+        (WrittenFor.RANDOM, replies.random, _RANDOM),
     )
     for kind, texts, worth in kinds:
         for reply in texts:
-            yield Spoilt(Example(replies.context, reply), NO_LINE, worth, weight=_WEIGHT, kind=kind)
+            example = Example(replies.context, reply)
+            yield AugmentedExample(example, NO_LINE, worth, weight=_WEIGHT, written_for=kind)
 
 
 def _long(turn: str) -> str:

@@ -11,8 +11,8 @@ from rejoinder.judges.answers import SHORT_CHAT, UNREAD
 from rejoinder.judges.domain import bundled_rule
 from rejoinder.judges.features.resources import default_resources
 from rejoinder.judges.learner import PREDICTED, Choices
-from rejoinder.judges.regression.judge import ViewsJudge, from_parts
-from rejoinder.judges.regression.learner import ViewsLearner
+from rejoinder.judges.regression.judge import FeatureJudge, from_parts
+from rejoinder.judges.regression.learner import FeatureLearner
 from rejoinder.scorer import Card
 
 NAME = "rejoinder"
@@ -40,17 +40,17 @@ CARDS = {
 
 
 @cache
-def bundled_judge() -> ViewsJudge:
+def bundled_judge() -> FeatureJudge:
     """The judge in the box, read once in a process: who scores reply after reply by its name asks for it each time."""
     # Its own name and version, because a signature must tell it from a judge of the user's.
     judge = from_parts(read_folder(FOLDER))
     return replace(judge, name=NAME, version=VERSION, domain=SHORT_CHAT, form=bundled_rule())
 
 
-def learner(name: str, choices: Choices) -> ViewsLearner:
+def learner(name: str, choices: Choices) -> FeatureLearner:
     """What learns judges like the one in the box quickly enough to leave each data set out: without attacked replies.
 
     These cost hardly any agreement with people (docs/results/judge.md), and take most of the time.
     """
     choices.only(name)
-    return ViewsLearner(default_resources(), name=name)
+    return FeatureLearner(default_resources(), name=name)

@@ -15,8 +15,8 @@ from rejoinder.errors import DataError, MissingAsset
 from rejoinder.judges.answers import SHORT_CHAT, training_in
 from rejoinder.judges.domain import bundled_rule
 from rejoinder.judges.features.resources import ADDED, Resources, default_resources
-from rejoinder.judges.regression.judge import FAMILY, ViewsJudge
-from rejoinder.judges.regression.parts import heads_in, with_heads
+from rejoinder.judges.regression.folder import heads_in, with_heads
+from rejoinder.judges.regression.judge import KIND, FeatureJudge
 from rejoinder.llm.causal import PACKAGED, RELEASE, CausalModel, causal_model
 
 PREFIX = "plus"
@@ -26,7 +26,7 @@ FOLDER = PLUS
 _BOX = "box"
 
 
-def load(name: str) -> ViewsJudge:
+def load(name: str) -> FeatureJudge:
     """The judge `plus:MODEL`; MODEL as of `--view lm:MODEL`.
 
     Raises:
@@ -37,7 +37,7 @@ def load(name: str) -> ViewsJudge:
 
 
 @cache
-def _judge(model: str) -> ViewsJudge:
+def _judge(model: str) -> FeatureJudge:
     """The judge with the model called so, read once in a process."""
     parts, source = read_folder(FOLDER), _source(model)
     if source.digest != parts.inner(ADDED).config.get("weights"):
@@ -50,7 +50,7 @@ def _judge(model: str) -> ViewsJudge:
         raise DataError("its heads belong to another judge in the box", "Install rejoinder again", where=str(FOLDER))
     material = replace(readers[0], added=(source,))
     heads = heads_in(parts, material.features)
-    judge = ViewsJudge(material, heads, training_in(parts.config), name=NAME, version=VERSION)
+    judge = FeatureJudge(material, heads, training_in(parts.config), name=NAME, version=VERSION)
     return replace(judge, domain=SHORT_CHAT, form=bundled_rule())
 
 
@@ -65,11 +65,11 @@ def _source(model: str) -> CausalModel:
         raise MissingAsset(f"{problem}. The judge goes with one alone: {PREFIX}:{PACKAGED} (docs/judge.md)") from error
 
 
-def kept(judge: ViewsJudge) -> Parts:
+def kept(judge: FeatureJudge) -> Parts:
     """What the folder keeps of such a judge: its heads, and what tells the model and the box that belong to them."""
-    own = Parts({"kind": FAMILY, "training": dict(judge.training), _BOX: _digest(judge.material)}, {})
-    (source,) = judge.material.added
-    return with_heads(own, judge.views, judge.heads).holding(ADDED, source.parts)
+    own = Parts({"kind": KIND, "training": dict(judge.training), _BOX: _digest(judge.resources)}, {})
+    (source,) = judge.resources.added
+    return with_heads(own, judge.feature_set, judge.heads).holding(ADDED, source.parts)
 
 
 def _digest(material: Resources) -> str:

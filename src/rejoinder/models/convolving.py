@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from rejoinder.models.averaging import LEFT, RIGHT
 from rejoinder.models.packing import Floats, Table, Tensors
 from rejoinder.models.spans import Group, groups
+
+if TYPE_CHECKING:
+    from rejoinder.models.sizes import StudentSizes
 
 HIGHEST = 4.0
 """The logarithm of a piece's weight counts from -HIGHEST to HIGHEST."""
@@ -26,50 +29,24 @@ _SHORTEST = np.float32(1e-12)
 _Map = tuple[Floats, Floats]  # a matrix [inputs, outputs] and a bias
 
 
-@dataclass(frozen=True)
-class StudentSizes:
-    """What decides the shape of the network.
-
-    Attributes:
-        vocabulary: pieces.
-        output: O, as wide as the teacher's vectors.
-        buckets: rows for pairs of neighbouring pieces, which are hashed.
-        embedding: E.
-        blocks: layers of convolution.
-        reach: pieces on either side that a convolution reads beside each.
-        inner: units between the two maps of a layer.
-        positions: places in a text that are told apart; all behind them are like the last.
-        dropout: share of the pairs that are left out in training.
-    """
-
-    vocabulary: int
-    output: int
-    buckets: int = 65_536
-    embedding: int = 256
-    blocks: int = 2
-    reach: int = 2
-    inner: int = 512
-    positions: int = 64
-    dropout: float = 0.0
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of each tensor of the network, by the names that `StudentModel` has for them."""
-        width, norm = self.embedding, (self.embedding,)
-        found: dict[str, tuple[int, ...]] = {
-            "pieces.weight": (self.vocabulary, width),
-            "weights.weight": (self.vocabulary, 1),
-            "pairs.weight": (self.buckets, width),
-            "positions.weight": (self.positions, width),
-            **_shapes("bag", self.output, width),
-            "gate.weight": (1, width),
-            **_shapes("read", self.output, width),
-            **{f"{name}.{part}": norm for name in ("first", "last") for part in ("weight", "bias")},
-        }
-        for name in (f"blocks.{number}" for number in range(self.blocks)):
-            found |= {f"{name}.kernel": (2 * self.reach + 1, width), f"{name}.bias": norm}
-            found |= {f"{name}.norm.weight": norm, f"{name}.norm.bias": norm}
-            found |= _shapes(f"{name}.up", self.inner, width) | _shapes(f"{name}.down", width, self.inner)
-        return found
+def shapes(sizes: StudentSizes) -> dict[str, tuple[int, ...]]:
+    """The shape of each tensor of the network, by the names that `StudentModel` has for them."""
+    width, norm = sizes.embedding, (sizes.embedding,)
+    found: dict[str, tuple[int, ...]] = {
+        "pieces.weight": (sizes.vocabulary, width),
+        "weights.weight": (sizes.vocabulary, 1),
+        "pairs.weight": (sizes.buckets, width),
+        "positions.weight": (sizes.positions, width),
+        **_shapes("bag", sizes.output, width),
+        "gate.weight": (1, width),
+        **_shapes("read", sizes.output, width),
+        **{f"{name}.{part}": norm for name in ("first", "last") for part in ("weight", "bias")},
+    }
+    for name in (f"blocks.{number}" for number in range(sizes.blocks)):
+        found |= {f"{name}.kernel": (2 * sizes.reach + 1, width), f"{name}.bias": norm}
+        found |= {f"{name}.norm.weight": norm, f"{name}.norm.bias": norm}
+        found |= _shapes(f"{name}.up", sizes.inner, width) | _shapes(f"{name}.down", width, sizes.inner)
+    return found
 
 
 def _shapes(name: str, outputs: int, inputs: int) -> dict[str, tuple[int, ...]]:

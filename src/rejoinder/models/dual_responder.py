@@ -171,10 +171,11 @@ def from_parts(parts: Parts, _decoding: Decoding) -> DualResponder:
 def _sides(parts: Parts) -> Sides:
     """The trained model among the parts of a responder."""
     require_torch("A dual encoder")
-    from rejoinder.models.networks.dual import DualEncoder, DualSizes
+    from rejoinder.models.networks.dual import DualEncoder
+    from rejoinder.models.sizes import DualEncoderSizes
 
     tensors = {name: tensor for name, tensor in parts.tensors.items() if not name.startswith(f"{PART}.")}
-    shape = sizes(DualSizes, parts.config)
+    shape = sizes(DualEncoderSizes, parts.config)
     vocabulary, (longest_turn, most_turns) = vocabulary_of(parts, shape.vocabulary), limits(parts.config)
     # In training the last turn of a piece is a response and in no context.
     return Sides(with_weights(lambda: DualEncoder(shape), tensors), vocabulary, longest_turn, most_turns - 1)

@@ -220,7 +220,8 @@ def from_parts(parts: Parts, decoding: Decoding) -> GenerativeResponder:
 
 def _language(parts: Parts, limits: Limits) -> Begin:
     """How a language model begins."""
-    from rejoinder.models.networks.language import LanguageModel, LanguageSizes
+    from rejoinder.models.networks.language import LanguageModel
+    from rejoinder.models.sizes import LanguageSizes
 
     shape = sizes(LanguageSizes, parts.config)
     words = Vocabularies(vocabulary_of(parts, shape.vocabulary))
@@ -229,9 +230,10 @@ def _language(parts: Parts, limits: Limits) -> Begin:
 
 def _multiresolution(parts: Parts, limits: Limits) -> Begin:
     """How an MrRNN begins."""
-    from rejoinder.models.networks.multiresolution import Multiresolution, MultiresolutionSizes
+    from rejoinder.models.networks.multiresolution import Multiresolution
+    from rejoinder.models.sizes import MrrnnSizes
 
-    shape = sizes(MultiresolutionSizes, parts.config)
+    shape = sizes(MrrnnSizes, parts.config)
     words, coarse = vocabulary_of(parts, shape.vocabulary), vocabulary_of(parts, shape.coarse_vocabulary, COARSE)
     both = with_weights(lambda: Multiresolution(shape), parts.tensors)
     return partial(begin_multiresolution, both, Vocabularies(words, coarse), limits)
@@ -239,9 +241,10 @@ def _multiresolution(parts: Parts, limits: Limits) -> Begin:
 
 def _hierarchy(parts: Parts, limits: Limits) -> Begin:
     """How a Seq2Seq, an HRED or a VHRED begins."""
-    from rejoinder.models.networks.dialogue import DialogueModel, Sizes
+    from rejoinder.models.networks.dialogue import DialogueModel
+    from rejoinder.models.sizes import DialogueSizes
 
-    shape = sizes(Sizes, parts.config)
+    shape = sizes(DialogueSizes, parts.config)
     words = Vocabularies(vocabulary_of(parts, shape.vocabulary))
     return partial(begin_hierarchy, with_weights(lambda: DialogueModel(shape), parts.tensors), words, limits)
 

@@ -128,9 +128,10 @@ def from_parts(parts: Parts) -> RecurrentEncoder:
     config = parts.config
     state: StateOf = value_in(config, "state", StateOf)
     require_torch()
-    from rejoinder.models.networks.dialogue import DialogueModel, Sizes
+    from rejoinder.models.networks.dialogue import DialogueModel
+    from rejoinder.models.sizes import DialogueSizes
 
-    shape = sizes(Sizes, config)
+    shape = sizes(DialogueSizes, config)
     vocabulary = vocabulary_of(parts, shape.vocabulary)
     # The curves of its training go along with the model, but decide nothing.
     kept = Parts(config, parts.tensors, {VOCABULARY: parts.files[VOCABULARY]})

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from rejoinder.models.sizes import SelectorSizes
 
 SIDES = ("contexts", "replies")
 _SHORTEST = np.float32(1e-12)
@@ -20,29 +23,13 @@ _SHORTEST = np.float32(1e-12)
 Floats = NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class SelectorSizes:
-    """What decides the shape of the two networks.
-
-    Attributes:
-        width: D.
-        hidden: H of each.
-        output: O.
-        turns: of a context that are read, the last ones.
-    """
-
-    width: int
-    hidden: int = 512
-    output: int = 256
-    turns: int = 3
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of each tensor that inference needs, by the names that `SelectorModel` has for them."""
-        found: dict[str, tuple[int, ...]] = {}
-        for side, inputs in zip(SIDES, (self.turns * self.width, self.width), strict=True):
-            found |= {f"{side}.up.weight": (self.hidden, inputs), f"{side}.up.bias": (self.hidden,)}
-            found |= {f"{side}.down.weight": (self.output, self.hidden), f"{side}.down.bias": (self.output,)}
-        return found
+def shapes(sizes: SelectorSizes) -> dict[str, tuple[int, ...]]:
+    """The shape of each tensor that inference needs, by the names that `SelectorModel` has for them."""
+    found: dict[str, tuple[int, ...]] = {}
+    for side, inputs in zip(SIDES, (sizes.turns * sizes.width, sizes.width), strict=True):
+        found |= {f"{side}.up.weight": (sizes.hidden, inputs), f"{side}.up.bias": (sizes.hidden,)}
+        found |= {f"{side}.down.weight": (sizes.output, sizes.hidden), f"{side}.down.bias": (sizes.output,)}
+    return found
 
 
 class _Side(NamedTuple):

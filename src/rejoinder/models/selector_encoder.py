@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from rejoinder.data.folders import Parts, value_in
 from rejoinder.errors import DataError
-from rejoinder.models.selecting import Floats, SelectorNetwork, SelectorSizes, unit
+from rejoinder.models.selecting import Floats, SelectorNetwork, shapes, unit
 from rejoinder.models.weights import Object, sizes, tensor
 from rejoinder.scorer import Encoder
 
 COMMON = "common"
 """The tensor of replies that are often given."""
-_POSITIVE = ("width", "hidden", "output", "turns")
 
 
 @dataclass(frozen=True)
@@ -95,8 +94,10 @@ def from_parts(parts: Parts) -> Selector:
     Raises:
         DataError: a part is missing, or does not fit the others.
     """
-    shape = sizes(SelectorSizes, parts.config, _POSITIVE)
-    wanted = {**shape.shapes(), COMMON: (None, shape.output)}
+    from rejoinder.models.sizes import SelectorSizes
+
+    shape = sizes(SelectorSizes, parts.config)
+    wanted = {**shapes(shape), COMMON: (None, shape.output)}
     tensors = {name: tensor(parts.tensors, name, own, np.float16) for name, own in wanted.items()}
     encoder = value_in(parts.config, "encoder", Object)
     return Selector(Parts({"kind": "selector", "sizes": parts.config["sizes"], "encoder": encoder}, tensors))

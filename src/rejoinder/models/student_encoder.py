@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rejoinder.data.folders import AGAIN, Parts, require_finite
 from rejoinder.errors import DataError
 from rejoinder.models.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary
-from rejoinder.models.convolving import StudentNetwork, StudentSizes
+from rejoinder.models.convolving import StudentNetwork, shapes
 from rejoinder.models.packing import Floats, packed, packed_shapes
 from rejoinder.models.threads import one_thread
 from rejoinder.models.weights import Tensors, sizes, tensor, text_of
@@ -29,7 +29,6 @@ TURNS = 3
 """Turns that a context is read with."""
 _SHORT = 1000  # characters: pieces of longer texts are not remembered, so that it takes some megabytes at most
 _MOST_BLOCKS = 100
-_POSITIVE = ("vocabulary", "output", "buckets", "embedding", "inner", "positions")
 
 
 @dataclass(frozen=True)
@@ -105,13 +104,15 @@ def from_parts(parts: Parts) -> StudentEncoder:
     Raises:
         DataError: a part is missing, or does not fit the others.
     """
-    shape = sizes(StudentSizes, parts.config, _POSITIVE)
+    from rejoinder.models.sizes import StudentSizes
+
+    shape = sizes(StudentSizes, parts.config)
     if shape.blocks > _MOST_BLOCKS:
         raise DataError(f"is {shape.blocks}, expected at most {_MOST_BLOCKS}", AGAIN, field="sizes.blocks")
     read = Vocabulary.from_json(text_of(parts.files, VOCABULARY))
     if read.size > shape.vocabulary:
         raise DataError(f"{read.size} pieces for a network of {shape.vocabulary}", AGAIN, field="sizes.vocabulary")
-    tensors = _tensors(parts.tensors, shape.shapes())
+    tensors = _tensors(parts.tensors, shapes(shape))
     config = {"kind": "student", "sizes": parts.config["sizes"]}
     return StudentEncoder(Parts(config, tensors, {VOCABULARY: parts.files[VOCABULARY]}), read)
 

@@ -91,7 +91,8 @@ def from_parts(parts: Parts) -> TweetEncoder:
         MissingExtra: torch is not installed.
     """
     require_torch()
-    from rejoinder.models.networks.tweet import TweetModel, TweetSizes
+    from rejoinder.models.networks.tweet import TweetModel
+    from rejoinder.models.sizes import TweetSizes
 
     # The curves and hashtags of its training go along with the model, but decide nothing.
     shape, characters = sizes(TweetSizes, parts.config), numbered(words_of(parts.files, CHARACTERS))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from rejoinder.models import dual_responder as dual
 from rejoinder.models.reply_bank import PART, Sample, sample
 from rejoinder.models.retrieval import BY_CONTEXT, BY_RESPONSE, RANDOM, tfidf_parts
 from rejoinder.pretraining.corpora import digests, part_of
-from rejoinder.pretraining.recipe import Candidates, Recipe, RetrievalRecipe
+from rejoinder.pretraining.recipe import Candidates, DualEncoderRecipe, RetrievalRecipe, TfidfRecipe
 
 _ABOUT = {
     RANDOM: "Answers any context with a response drawn at random",
@@ -55,13 +54,13 @@ def build_retrieval(
     require_apart([out], files)
     require_free(out, force=force)
     given = {"corpora": digests(files), "keep_judged": keep_judged}
-    found = _sample(recipe.candidates, recipe.held_out, files, keep_judged, on_error, say)
+    found = _sample(recipe.candidates, recipe.text.held_out, files, keep_judged, on_error, say)
     say(_counted(found))
     parts = Parts({}, {})
-    if recipe.kind != RANDOM:
+    if isinstance(recipe, TfidfRecipe):
         say("weighing words")
         parts = tfidf_parts(recipe.kind, found, smooth=recipe.smooth_idf)
-    config = {"kind": recipe.kind, "recipe": asdict(recipe), **given}
+    config = {"kind": recipe.kind, "recipe": recipe.to_dict(), **given}
     whole = Parts(config, parts.tensors, parts.files).holding(PART, found.pool.parts)
     card = f"# {recipe.kind.upper()}\n\n{_ABOUT[recipe.kind]}.\n\n{_section(found, given['corpora'])}"
     write_folder(out, whole, card, force=force)
@@ -69,7 +68,7 @@ def build_retrieval(
 
 def add_candidates(
     folder: str | Path,
-    recipe: Recipe,
+    recipe: DualEncoderRecipe,
     files: Sequence[str | Path],
     *,
     keep_judged: bool = False,

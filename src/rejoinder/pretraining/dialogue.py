@@ -15,11 +15,13 @@ from itertools import islice
 import torch
 
 from rejoinder.errors import DataError
-from rejoinder.models.networks.dialogue import DialogueModel, Dialogues, Losses, Sizes, Turns
-from rejoinder.models.networks.language import LanguageModel, LanguageSizes
-from rejoinder.models.networks.multiresolution import Both, Multiresolution, MultiresolutionSizes
+from rejoinder.models.networks.dialogue import DialogueModel, Dialogues, Losses, Turns
+from rejoinder.models.networks.language import LanguageModel
+from rejoinder.models.networks.multiresolution import Both, Multiresolution
+from rejoinder.models.sizes import DialogueSizes, LanguageSizes, MrrnnSizes
 from rejoinder.pretraining.batches import Batch, Ints, batch_count, make_batch, piece_stream
-from rejoinder.pretraining.fit import RunOptions, Task
+from rejoinder.pretraining.fit import Task
+from rejoinder.pretraining.recipe import Run
 from rejoinder.pretraining.tokens import TokenStore
 
 # A latent dimension is active where its posterior mean varies by more than this over turns (Burda et al. 2016).
@@ -97,11 +99,11 @@ class DialogueTask(Task):
         annealing: updates over which the weight of the KL term rises from 0 to 1 (60,000 in the paper).
     """
 
-    def __init__(self, sizes: Sizes | LanguageSizes, options: RunOptions, annealing: int = 0) -> None:
+    def __init__(self, sizes: DialogueSizes | LanguageSizes, options: Run, annealing: int = 0) -> None:
         super().__init__(options)
         with torch.random.fork_rng():
             torch.manual_seed(options.seed)
-            self.model = DialogueModel(sizes) if isinstance(sizes, Sizes) else LanguageModel(sizes)
+            self.model = DialogueModel(sizes) if isinstance(sizes, DialogueSizes) else LanguageModel(sizes)
         self.annealing = annealing
 
     @property
@@ -157,7 +159,7 @@ class MultiresolutionTask(Task):
         options: the run's.
     """
 
-    def __init__(self, sizes: MultiresolutionSizes, options: RunOptions) -> None:
+    def __init__(self, sizes: MrrnnSizes, options: Run) -> None:
         super().__init__(options)
         with torch.random.fork_rng():
             torch.manual_seed(options.seed)

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 import torch
 
 from rejoinder.models.networks.dialogue import Dialogues
-from rejoinder.models.networks.dual import DualEncoder, DualSizes, Pairs
-from rejoinder.pretraining.fit import RunOptions, Task
+from rejoinder.models.networks.dual import DualEncoder, Pairs
+from rejoinder.models.sizes import DualEncoderSizes
+from rejoinder.pretraining.fit import Task
+from rejoinder.pretraining.recipe import Run
 
 # Recall is measured on one right response among ten, as in Lowe et al. 2015.
 OTHERS = 9
@@ -23,7 +25,7 @@ class DualTask(Task):
         options: the run's.
     """
 
-    def __init__(self, sizes: DualSizes, options: RunOptions) -> None:
+    def __init__(self, sizes: DualEncoderSizes, options: Run) -> None:
         super().__init__(options)
         with torch.random.fork_rng():
             torch.manual_seed(options.seed)

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 from zipfile import BadZipFile, ZipFile
 
 import lightning
@@ -28,42 +28,13 @@ from torch.utils.data import DataLoader, IterableDataset
 from rejoinder.data.outputs import atomic_file
 from rejoinder.errors import DataError, UsageError
 from rejoinder.pretraining.curves import Curves
+from rejoinder.pretraining.recipe import Run
 from rejoinder.scorer import Advance, ignore
 
 LAST, BEST = "last.ckpt", "best.ckpt"
 MONITORED = "validation_loss"
 _AGAIN = f"Remove {LAST} and {BEST} in its folder, and call again: training begins anew"
 _WARM_UP, _LEAST_RATE = 200, 0.02
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """How a run goes.
-
-    Attributes:
-        updates: most updates of the weights.
-        stretch: updates between two validations; a checkpoint is written after each.
-        patience: stretches without a better validation loss before the run stops.
-        learning_rate: Adam's step size.
-        schedule: whether the step size stays `constant`, as in the papers, or is `linear`: it rises over 200 updates (a
-            tenth of a short run) and then falls to a fiftieth at the last of `updates`.
-        clip: largest global norm of the gradients.
-        accelerator: what to train on.
-        devices: how many of them; more than one trains with DDP.
-        precision: Lightning's name of it; `bf16-mixed` is for a GPU that has it.
-        seed: decides data order, dropped words and noise.
-    """
-
-    updates: int
-    stretch: int = 200
-    patience: int = 5
-    learning_rate: float = 1e-3
-    schedule: Literal["constant", "linear"] = "constant"
-    clip: float = 1.0
-    accelerator: Literal["auto", "cpu", "gpu"] = "auto"
-    devices: int = 1
-    precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
-    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -98,7 +69,7 @@ class Task(lightning.LightningModule):
     batch, and `figures(totals)`, which makes them into named numbers, `validation_loss` among them.
     """
 
-    def __init__(self, options: RunOptions) -> None:
+    def __init__(self, options: Run) -> None:
         super().__init__()
         self.options = options
         self.totals: Mapping[str, torch.Tensor] = {}
@@ -171,7 +142,7 @@ class _Stream(IterableDataset[Any]):
 class _Data(lightning.LightningDataModule):
     """Loads the batches of the stretch that the trainer is at."""
 
-    def __init__(self, source: BatchSource, options: RunOptions) -> None:
+    def __init__(self, source: BatchSource, options: Run) -> None:
         super().__init__()
         self.source, self.options = source, options
 
@@ -306,7 +277,7 @@ def loaded(file: Path, remedy: str = _AGAIN) -> dict[str, Any]:
     return found
 
 
-def _trainer(options: RunOptions, folder: Path, callbacks: list[Callback]) -> lightning.Trainer:
+def _trainer(options: Run, folder: Path, callbacks: list[Callback]) -> lightning.Trainer:
     """Lightning's trainer with checkpoints in `folder` and early stopping."""
     best = _Best(folder, "best", monitor=MONITORED, enable_version_counter=False, save_on_train_epoch_end=True)
     last = ModelCheckpoint(folder, "last", enable_version_counter=False, save_on_train_epoch_end=True)
@@ -314,8 +285,8 @@ def _trainer(options: RunOptions, folder: Path, callbacks: list[Callback]) -> li
     try:
         return lightning.Trainer(
             accelerator=options.accelerator,
-            devices=options.devices,
-            strategy="ddp" if options.devices > 1 else "auto",
+            devices=1,
+            strategy="auto",
             precision=options.precision,
             max_epochs=-(-options.updates // options.stretch),
             gradient_clip_val=options.clip,
@@ -329,7 +300,7 @@ def _trainer(options: RunOptions, folder: Path, callbacks: list[Callback]) -> li
             enable_model_summary=False,
         )
     except MisconfigurationException as error:
-        asked = f"{options.devices} x {options.accelerator} with precision {options.precision}"
+        asked = f"{options.accelerator} with precision {options.precision}"
         raise UsageError(f"this machine cannot train on {asked} ({error}). Change the recipe's table run") from error
 
 

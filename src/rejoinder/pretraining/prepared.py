@@ -14,9 +14,8 @@ from rejoinder.data.read import silent
 from rejoinder.errors import DataError, UsageError
 from rejoinder.models.bpe import Vocabulary, train_bpe
 from rejoinder.models.coarse import coarse_text
-from rejoinder.models.networks.multiresolution import MultiresolutionSizes
 from rejoinder.pretraining.corpora import part_of
-from rejoinder.pretraining.recipe import Recipe
+from rejoinder.pretraining.recipe import MrrnnRecipe, OnDialogues
 from rejoinder.pretraining.tokens import TokenStore, write_tokens
 
 VOCABULARY, COARSE = "vocabulary.json", "coarse.vocabulary.json"
@@ -59,7 +58,7 @@ class Corpus:
         start: the folder of the model that it starts from, for messages.
     """
 
-    recipe: Recipe
+    recipe: OnDialogues
     files: Sequence[str | Path]
     keep_judged: bool
     run: Path
@@ -89,9 +88,9 @@ class Corpus:
         if not all(store.pieces for store in stores):
             found = f"{stores[0].pieces} dialogues to train on, {stores[1].pieces} to validate on"
             raise DataError(found, f"Give a larger corpus, and remove {self.run}")
-        if not isinstance(self.recipe.sizes, MultiresolutionSizes):
+        if not isinstance(self.recipe, MrrnnRecipe):
             return Prepared(vocabulary, stores)
-        return self._with_coarse(Prepared(vocabulary, stores), self.recipe.sizes.coarse_vocabulary, first)
+        return self._with_coarse(Prepared(vocabulary, stores), self.recipe.model.coarse_vocabulary, first)
 
     def _with_coarse(self, prepared: Prepared, size: int, first: Parts | None) -> Prepared:
         """With the coarse sequence of each turn beside the turn."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from rejoinder.data.files import OnError
 from rejoinder.data.folders import Parts, in_folder, read_folder, require_free, run_folder, value_in, write_folder
 from rejoinder.data.outputs import require_apart
 from rejoinder.data.read import raise_error
-from rejoinder.models.networks.multiresolution import MultiresolutionSizes
+from rejoinder.models.sizes import DialogueSizes, DualEncoderSizes, LanguageSizes, MrrnnSizes
 from rejoinder.models.weights import Object, Size, Tensors
 from rejoinder.pretraining.corpora import digests
 from rejoinder.pretraining.curves import write_curves
@@ -22,7 +22,7 @@ from rejoinder.pretraining.dual import DualTask
 from rejoinder.pretraining.fit import Fitted, fit
 from rejoinder.pretraining.prepared import Corpus
 from rejoinder.pretraining.processes import MARK, claim_run, is_first_process
-from rejoinder.pretraining.recipe import Recipe
+from rejoinder.pretraining.recipe import DialogueRecipe, DualEncoderRecipe, LanguageRecipe, MrrnnRecipe, OnDialogues
 from rejoinder.scorer import Advance, ignore
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Pretrained:
 
 
 def pretrain_dialogues(
-    recipe: Recipe,
+    recipe: OnDialogues,
     files: Sequence[str | Path],
     out: str | Path,
     *,
@@ -94,11 +94,11 @@ def pretrain_dialogues(
         say(f"{shared} weights come from {start}")
     train, held_out = corpus.stores
     say(f"training on {train.tokens:,} tokens, validating on {held_out.tokens:,}")
-    source = StoreBatches(train, held_out, recipe.tokens_per_batch, recipe.options.seed, corpus.coarse_stores)
+    source = StoreBatches(train, held_out, recipe.tokens_per_batch, recipe.run.seed, corpus.coarse_stores)
     fitted = fit(task, source, run, advance)
     if is_first_process():
         counts = {"train": asdict(train.counts), "held_out": asdict(held_out.counts)}
-        config = {"kind": recipe.kind, "sizes": asdict(task.model.sizes), "recipe": recipe.to_dict()}
+        config = {"kind": recipe.kind, "sizes": task.model.sizes.model_dump(), "recipe": recipe.to_dict()}
         names = ", ".join(Path(file).name for file in files)
         about = f"Pre-trained on {train.tokens:,} tokens of dialogue, from {names}."
         config |= {**given, "counts": counts}
@@ -106,14 +106,19 @@ def pretrain_dialogues(
     return Pretrained(out, fitted.rows, fitted.best, (train.pieces, held_out.pieces))
 
 
-def _task(recipe: Recipe, vocabulary: int, coarse: int) -> Any:
+def _task(recipe: OnDialogues, vocabulary: int, coarse: int) -> Any:
     """The task that the recipe trains, with as many pieces as the vocabularies have."""
-    made: Any = {"mrrnn": MultiresolutionTask, "dual-encoder": DualTask}.get(recipe.kind, DialogueTask)
-    sizes = replace(recipe.sizes, vocabulary=vocabulary)
-    if isinstance(sizes, MultiresolutionSizes):
-        sizes = replace(sizes, coarse_vocabulary=coarse)
-    more = {"annealing": recipe.annealing} if issubclass(made, DialogueTask) else {}
-    return made(sizes, recipe.options, **more)
+    if isinstance(recipe, MrrnnRecipe):
+        shape = recipe.model.model_dump() | {"coarse_vocabulary": coarse}
+        return MultiresolutionTask(MrrnnSizes(**shape, vocabulary=vocabulary), recipe.run)
+    if isinstance(recipe, DualEncoderRecipe):
+        return DualTask(DualEncoderSizes(**recipe.model.model_dump(), vocabulary=vocabulary), recipe.run)
+    if isinstance(recipe, LanguageRecipe):
+        return DialogueTask(LanguageSizes(**recipe.model.model_dump(), vocabulary=vocabulary), recipe.run)
+    if isinstance(recipe, DialogueRecipe):
+        sizes = DialogueSizes(**recipe.model.model_dump(), vocabulary=vocabulary)
+        return DialogueTask(sizes, recipe.run, recipe.annealing)
+    raise TypeError(type(recipe))
 
 
 def require_own(out: Path, inputs: Sequence[str | Path], *, force: bool) -> Path:

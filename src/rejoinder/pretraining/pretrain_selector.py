@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,8 @@ from rejoinder.data.dialogues import read_dialogues
 from rejoinder.data.files import OnError
 from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError, UsageError
-from rejoinder.models.selecting import SelectorNetwork, SelectorSizes
+from rejoinder.models.selecting import SelectorNetwork, shapes
+from rejoinder.models.sizes import SelectorSizes
 from rejoinder.pretraining.corpora import digests, unjudged
 from rejoinder.pretraining.fit import fit
 from rejoinder.pretraining.pretrain import Pretrained, require_own, save_run, tensors_of
@@ -75,10 +75,10 @@ def pretrain_selector(
     say(f"training on {len(source.train):,} replies, validating on {len(source.validate):,}")
     if recipe.threads:
         torch.set_num_threads(recipe.threads)
-    task = SelectorTask(replace(recipe.sizes, width=source.taught.width), recipe.options)
+    task = SelectorTask(SelectorSizes(**recipe.model.model_dump(), width=source.taught.width), recipe.run)
     fitted = fit(task, source, run, advance)
     sizes, replies = task.model.sizes, {"train": len(source.train), "held_out": len(source.validate)}
-    config = {"kind": recipe.kind, "sizes": asdict(sizes), "recipe": recipe.to_dict(), **given, "replies": replies}
+    config = {"kind": recipe.kind, "sizes": sizes.model_dump(), "recipe": recipe.to_dict(), **given, "replies": replies}
     config["vectors"] = source.taught.digest()
     tensors = kept(tensors_of(task.model), sizes, common_replies(source, recipe.text.common))
     about = f"Learnt which of {len(source.train):,} replies answers which context, over the vectors of an encoder."
@@ -108,8 +108,8 @@ def _batches(recipe: SelectorRecipe, said: Said, taught: Taught) -> SelectorBatc
     """
     there = np.zeros(len(said.texts), dtype=np.bool_)
     there[taught.usable()] = True
-    options = recipe.options
-    source = SelectorBatches(said, taught, there, recipe.sizes.turns, recipe.batch, recipe.negatives, options.seed)
+    options = recipe.run
+    source = SelectorBatches(said, taught, there, recipe.model.turns, recipe.batch, recipe.negatives, options.seed)
     if min(len(source.train), len(source.validate)) < _FEWEST:
         found = f"{len(source.train)} replies to train on, {len(source.validate)} to validate on"
         raise DataError(found, "Give a larger corpus")
@@ -129,6 +129,6 @@ def kept(
     tensors: dict[str, NDArray[Any]], sizes: SelectorSizes, common: NDArray[np.float32]
 ) -> dict[str, NDArray[np.float16]]:
     """What inference needs, in half precision: the weights, and the vectors that they make of common replies."""
-    found = {name: tensors[name].astype(np.float16) for name in sizes.shapes()}
+    found = {name: tensors[name].astype(np.float16) for name in shapes(sizes)}
     network = SelectorNetwork(found)
     return {**found, COMMON: np.stack([network.reply(vector) for vector in common]).astype(np.float16)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError, UsageError
 from rejoinder.models.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
 from rejoinder.models.packing import packed, unpacked
+from rejoinder.models.sizes import StudentSizes
 from rejoinder.models.weights import text_of
 from rejoinder.pretraining.corpora import digests, unjudged
 from rejoinder.pretraining.fit import fit
@@ -108,11 +109,11 @@ def pretrain_student(
     say(f"training on {len(source.train):,} texts, validating on {len(source.held_out):,}")
     if recipe.threads:
         torch.set_num_threads(recipe.threads)
-    task = StudentTask(lesson.sizes, recipe.options, recipe.alone, lesson.shares(source))
+    task = StudentTask(lesson.sizes, recipe.run, recipe.alone, lesson.shares(source))
     with in_folder(start or ""):
         _begin(task, first)
     fitted = fit(task, source, run, advance)
-    config = {"kind": recipe.kind, "sizes": asdict(lesson.sizes), "recipe": recipe.to_dict(), **given}
+    config = {"kind": recipe.kind, "sizes": lesson.sizes.model_dump(), "recipe": recipe.to_dict(), **given}
     config |= {"texts": {"train": len(source.train), "held_out": len(source.held_out)}, "vectors": taught.digest()}
     about = f"Taught the vectors of {len(source.train):,} texts."
     kept = {VOCABULARY: lesson.vocabulary.to_json()}
@@ -219,9 +220,10 @@ class _Lesson:
     vocabulary: Vocabulary
 
     @property
-    def sizes(self) -> Any:
+    def sizes(self) -> StudentSizes:
         """The network's."""
-        return replace(self.recipe.sizes, vocabulary=self.vocabulary.size, output=self.taught.width)
+        shape = self.recipe.model.model_dump()
+        return StudentSizes(**shape, vocabulary=self.vocabulary.size, output=self.taught.width)
 
     def batches(self) -> StudentBatches:
         """The texts as batches: the first are for validation, which are the same however many there are.
@@ -234,7 +236,7 @@ class _Lesson:
         held_out, train = usable[: text.aside], usable[text.aside :]
         if len(train) < _FEWEST:
             raise DataError(f"{len(usable)} texts with vectors, {text.aside} of them to validate on", "Give more")
-        return StudentBatches(self.taught, ids, train, held_out, self.recipe.pieces_per_batch, self.recipe.options.seed)
+        return StudentBatches(self.taught, ids, train, held_out, self.recipe.pieces_per_batch, self.recipe.run.seed)
 
     def shares(self, source: StudentBatches) -> NDArray[np.float64]:
         """[vocabulary] of all pieces of the texts to train on, the share that each has."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
 
 from rejoinder.data.files import OnError
 from rejoinder.data.read import raise_error
+from rejoinder.models.sizes import TweetSizes
 from rejoinder.models.tweets import as_numbers, most_frequent, numbered
 from rejoinder.pretraining.corpora import digests
 from rejoinder.pretraining.fit import fit
@@ -61,12 +61,12 @@ def pretrain_tweets(
     left_out = ", ".join(f"{reason}: {count:,}" for reason, count in corpus.left_out.items())
     say(f"training on {len(train):,} tweets, validating on {len(held_out):,}, {len(corpus.hashtags):,} hashtags")
     say(f"not used: {left_out}")
-    sizes = replace(recipe.sizes, symbols=len(characters) + 1, hashtags=len(corpus.hashtags))
-    task = TweetTask(sizes, recipe.options, l2=recipe.l2)
-    fitted = fit(task, TweetBatches(train, held_out, recipe.batch, recipe.options.seed), run, advance)
+    sizes = TweetSizes(**recipe.model.model_dump(), symbols=len(characters) + 1, hashtags=len(corpus.hashtags))
+    task = TweetTask(sizes, recipe.run, l2=recipe.l2)
+    fitted = fit(task, TweetBatches(train, held_out, recipe.batch, recipe.run.seed), run, advance)
     if is_first_process():
         tweets = {part: len(found) for part, found in corpus.parts.items()}
-        config = {"kind": recipe.kind, "sizes": asdict(sizes), "recipe": recipe.to_dict(), "corpora": corpora}
+        config = {"kind": recipe.kind, "sizes": sizes.model_dump(), "recipe": recipe.to_dict(), "corpora": corpora}
         config |= {"tweets": tweets, "left_out": dict(corpus.left_out)}
         symbols = {CHARACTERS: characters, HASHTAGS: list(corpus.hashtags)}
         lists = {name: json.dumps(kept, ensure_ascii=False) for name, kept in symbols.items()}

@@ -1,233 +1,282 @@
-"""Recipes: what is to be pre-trained and how, as a TOML file that a person can read."""
+"""Recipes: what to train and how, TOML files with one schema for each kind of model.
+
+An unknown key, a missing one, a wrong type or a value out of range is an error that names file, key and what is
+expected. Lines below give the meaning of each key and its default.
+"""
 
 from __future__ import annotations
 
+import difflib
 import tomllib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from importlib import import_module
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, Literal, cast, get_args
 
-from rejoinder.errors import DataError, MissingAsset
-from rejoinder.models import MODELS
-from rejoinder.models.bpe import END_ID, UNK_ID
-from rejoinder.models.convolving import StudentSizes
-from rejoinder.models.selecting import SelectorSizes
-from rejoinder.pretraining.recipe_keys import REMEDY, Place
-from rejoinder.pretraining.statistics import Counts, MoodRecipe, PhraseRecipe
-from rejoinder.pretraining.taught import StudentText
-from rejoinder.pretraining.tweet_corpus import TweetText
+from pydantic import Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
-if TYPE_CHECKING:  # modules that load torch, which the recipes of TF-IDF do not need
-    from rejoinder.models.networks.dialogue import Sizes
-    from rejoinder.models.networks.dual import DualSizes
-    from rejoinder.models.networks.language import LanguageSizes
-    from rejoinder.models.networks.multiresolution import MultiresolutionSizes
-    from rejoinder.models.networks.tweet import TweetSizes
-    from rejoinder.pretraining.fit import RunOptions
+from rejoinder.errors import DataError, MissingAsset, shown
+from rejoinder.models.sizes import (
+    Count,
+    DialogueShape,
+    DualEncoderShape,
+    LanguageShape,
+    MrrnnShape,
+    Natural,
+    SelectorShape,
+    Share,
+    StudentShape,
+    Table,
+    TweetShape,
+)
 
-    AnySizes = Sizes | LanguageSizes | MultiresolutionSizes | DualSizes
-
-TWEET2VEC = "tweet2vec"
-STUDENT = "student"
-SELECTOR = "selector"
-DUAL_ENCODER = "dual-encoder"
-RETRIEVAL = ("random", "c-tfidf", "r-tfidf")
-_SIZES = {
-    "lm": "networks.language.LanguageSizes",
-    **dict.fromkeys(("seq2seq", "hred", "vhred"), "networks.dialogue.Sizes"),
-    "mrrnn": "networks.multiresolution.MultiresolutionSizes",
-    "dual-encoder": "networks.dual.DualSizes",
-    "tweet2vec": "networks.tweet.TweetSizes",
-}
-"""The classes of sizes that need torch, under `rejoinder.models`."""
-PRETRAINED = tuple(sorted((name for name in MODELS if MODELS[name].about), key=lambda name: not MODELS[name].trained))
-# What no recipe sets, where the sizes have it: ids of the byte-pair encoding, and what a MrRNN alone gives its decoder.
-_SET = {"unknown": UNK_ID, "end": END_ID, "beside": 0}
+HeldOut = Annotated[float, Field(gt=0, lt=1)]
+Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
+_REMEDY = "Correct the recipe"
+_SEVERAL_DEVICES = (
+    "Start one process for each device instead: torchrun --nproc-per-node 2 -m rejoinder pretrain RECIPE CORPUS -o OUT"
+)
 
 
-@dataclass(frozen=True)
-class Text:
-    """How the corpus becomes tokens.
+class Run(Table):
+    """How training goes."""
 
-    Attributes:
-        vocabulary: pieces of the byte-pair encoding.
-        longest_turn: tokens kept of a turn.
-        most_turns: turns of a piece; longer dialogues become several.
-        held_out: share of the dialogues that is for validation.
-    """
-
-    vocabulary: int = 4000
-    longest_turn: int = 60
-    most_turns: int = 12
-    held_out: float = 0.02
+    updates: Annotated[int, Field(gt=0)]  # most updates of the weights
+    stretch: Count = 200  # updates between two validations; a checkpoint is written after each
+    patience: Count = 5  # validations without a lower loss before the run stops
+    learning_rate: Positive = 1e-3
+    schedule: Literal["constant", "linear"] = "constant"  # linear: rises over 200 updates, then falls to a fiftieth
+    clip: Positive = 1.0  # largest global norm of the gradients
+    accelerator: Literal["auto", "cpu", "gpu"] = "auto"
+    precision: Literal["32-true", "bf16-mixed"] = "32-true"
+    seed: Seed = 0  # decides data order, dropped words and noise
 
 
-@dataclass(frozen=True)
-class Candidates:
-    """What a retrieval model chooses from: pairs of context and response in the dialogues that are not held out.
+class Text(Table):
+    """How dialogues become tokens."""
 
-    Attributes:
-        most: pairs; of a corpus that has more, a sample.
-        seed: decides the sample.
-    """
-
-    most: int = 100_000
-    seed: int = 0
+    vocabulary: Annotated[Count, Field(ge=32)] = 4000  # pieces of the byte-pair encoding
+    longest_turn: Annotated[Count, Field(ge=2)] = 60  # tokens kept of a turn, its end included
+    most_turns: Annotated[Count, Field(ge=3)] = 12  # longer dialogues become several pieces
+    held_out: HeldOut = 0.02  # share of the dialogues that is for validation
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """Everything that decides what comes out of a corpus.
+class Candidates(Table):
+    """What a retrieval model chooses from: pairs of context and response in dialogues that are not held out."""
 
-    Attributes:
-        kind: what is trained.
-        text: see `Text`.
-        sizes: shape of the model, its vocabulary and unknown piece aside.
-        options: see `RunOptions`.
-        tokens_per_batch: about how many tokens a batch holds.
-        annealing: updates over which the KL term gains its full weight.
-        candidates: what a dual-encoder chooses from when it is trained.
-    """
+    most: Count = 100_000  # pairs; a sample where the corpus has more
+    seed: Seed = 0  # decides the sample
+
+
+class Recipe(Table):
+    """All that decides what comes out of a corpus."""
 
     kind: str
-    text: Text
-    sizes: AnySizes
-    options: RunOptions
-    tokens_per_batch: int = 4000
-    annealing: int = 0
-    candidates: Candidates = field(default_factory=Candidates)
 
     def to_dict(self) -> dict[str, Any]:
-        """The recipe as JSON values, without the candidates, on which no training depends."""
-        values = asdict(self)
-        del values["candidates"]
-        return values
+        """Return the recipe as JSON values, by the keys of models' folders, without candidates: they train nothing."""
+        keys = {"model": "sizes", "run": "options"}
+        return {keys.get(key, key): value for key, value in self.model_dump(exclude={"candidates"}).items()}
 
 
-@dataclass(frozen=True)
-class TweetRecipe:
-    """Everything that decides what tweet2vec comes out of a corpus.
+class OnDialogues(Recipe):
+    """A network that reads dialogues."""
 
-    Attributes:
-        text: see `TweetText`.
-        sizes: shape of the network; how many characters and hashtags it has, the corpus decides.
-        options: see `RunOptions`.
-        batch: tweets of a batch (64 in the release).
-        l2: weight of the sum of the squared weights in the loss (1e-4 in the release).
-        kind: `tweet2vec`.
-    """
+    text: Text = Text()
+    run: Run
+    tokens_per_batch: Count = 4000  # most tokens of a batch, padding included
 
-    text: TweetText
-    sizes: TweetSizes
-    options: RunOptions
-    batch: int = 64
-    l2: float = 0.0
-    kind: str = TWEET2VEC
+
+class DialogueRecipe(OnDialogues):
+    """HRED, VHRED or Seq2Seq."""
+
+    kind: Literal["hred", "vhred", "seq2seq"]
+    model: DialogueShape = DialogueShape()
+    annealing: Natural = 0  # updates over which the KL term gains its full weight
+
+    @model_validator(mode="after")
+    def _shape_fits_kind(self) -> DialogueRecipe:
+        """Raise where the shape is that of another kind."""
+        model, kind = self.model, self.kind
+        wrong = {
+            "latent": (kind == "vhred") != bool(model.latent) and "0 unless kind is vhred, and more than 0 there",
+            "context": (kind == "seq2seq") == bool(model.context) and "0 in a seq2seq, and more than 0 elsewhere",
+            "bag_of_words": model.bag_of_words and not model.latent and "false unless kind is vhred",
+        }
+        for key, expected in wrong.items():
+            if expected:
+                about = {"keys": ["model", key], "expected": expected, "value": getattr(model, key)}
+                raise PydanticCustomError("shape", "Input should be {expected}", about)
+        return self
+
+
+class LanguageRecipe(OnDialogues):
+    """A language model."""
+
+    kind: Literal["lm"]
+    model: LanguageShape = LanguageShape()
+
+
+class MrrnnRecipe(OnDialogues):
+    """A MrRNN."""
+
+    kind: Literal["mrrnn"]
+    model: MrrnnShape
+
+
+class DualEncoderRecipe(OnDialogues):
+    """A Dual Encoder."""
+
+    kind: Literal["dual-encoder"]
+    model: DualEncoderShape = DualEncoderShape()
+    candidates: Candidates = Candidates()
+
+
+class StudentText(Table):
+    """Which texts a student learns, and how it reads them."""
+
+    vocabulary: Annotated[Count, Field(ge=32)] = 12_000
+    longest: Count = 128  # pieces read of a text in training
+    fewest_words: Natural = 2  # turns of fewer words are left out,
+    most_words: Count = 60  # and turns of more
+    contexts: NotNegative = 0.2  # most contexts of three turns, joined by spaces, for each turn
+    aside: Count = 2_000  # texts that are for validation
+    seed: Seed = 1  # decides the contexts, and the order
+
+
+class StudentRecipe(Recipe):
+    """A student, which learns the vectors of its teacher."""
+
+    kind: Literal["student"]
+    text: StudentText = StudentText()
+    model: StudentShape = StudentShape()
+    run: Run
+    pieces_per_batch: Count = 3072
+    alone: Natural = 0  # the first updates, in which the table of pieces learns alone
+    threads: Natural = 0  # of torch; 0 leaves them to it
+
+
+class SelectorText(Table):
+    """Which of the dialogues a selector is trained on, and what it keeps of them."""
+
+    held_out: HeldOut = 0.02
+    common: Count = 300  # replies, the most frequent ones, whose vectors are kept for comparison
+
+
+class SelectorRecipe(Recipe):
+    """A selector, over the vectors of an encoder."""
+
+    kind: Literal["selector"]
+    text: SelectorText = SelectorText()
+    model: SelectorShape = SelectorShape()
+    run: Run
+    batch: Count = 1024  # contexts of a batch; each is to find its reply among those of all others
+    negatives: Count = 2  # other turns of its own dialogue, beside
+    threads: Natural = 0
+
+
+class TweetText(Table):
+    """How tweets become examples."""
+
+    characters: Count = 300  # known characters, the most frequent ones
+    least: Count = 20  # tweets that a hashtag is on, or it is not learned
+    most: Count = 6000  # hashtags, as in the release
+    longest: Count = 145  # characters kept of a cleaned tweet, as in the release
+    validation: HeldOut = 0.05
+    test: Share = 0.05  # share that is left out, to measure the result on
+
+
+class TweetRecipe(Recipe):
+    """A tweet2vec."""
+
+    kind: Literal["tweet2vec"]
+    text: TweetText = TweetText()
+    model: TweetShape = TweetShape()
+    run: Run
+    batch: Count = 64  # tweets, as in the release
+    l2: NotNegative = 0.0  # weight of the sum of the squared weights in the loss (1e-4 in the release)
+
+
+class RetrievalText(Table):
+    """Which dialogues give no candidates."""
+
+    held_out: HeldOut = 0.02  # share; the same dialogues as in `Text`
+
+
+class RetrievalRecipe(Recipe):
+    """A retrieval model without a network."""
+
+    text: RetrievalText = RetrievalText()
+    candidates: Candidates = Candidates()
 
     def to_dict(self) -> dict[str, Any]:
-        """The recipe as JSON values."""
-        return asdict(self)
+        """Return the recipe as JSON values, by the keys of models' folders."""
+        return {**self.model_dump(exclude={"text"}), "held_out": self.text.held_out}
 
 
-@dataclass(frozen=True)
-class StudentRecipe:
-    """Everything that decides what student comes out of a teacher's vectors.
+class RandomRecipe(RetrievalRecipe):
+    """A response drawn at random."""
 
-    Attributes:
-        text: see `StudentText`.
-        sizes: shape of the network; how wide its vectors are, the teacher decides.
-        options: see `RunOptions`; the step size always rises and falls.
-        pieces_per_batch: about how many pieces a batch holds.
-        alone: updates, the first of a run, in which the table of pieces learns alone.
-        threads: of torch; 0 leaves them to it.
-        kind: `student`.
-    """
-
-    text: StudentText
-    sizes: StudentSizes
-    options: RunOptions
-    pieces_per_batch: int = 3072
-    alone: int = 0
-    threads: int = 0
-    kind: str = STUDENT
-
-    def to_dict(self) -> dict[str, Any]:
-        """The recipe as JSON values."""
-        return asdict(self)
+    kind: Literal["random"]
 
 
-@dataclass(frozen=True)
-class SelectorText:
-    """Which of the dialogues a selector is trained on, and what it keeps of them.
+class TfidfRecipe(RetrievalRecipe):
+    """C-TF-IDF or R-TF-IDF."""
 
-    Attributes:
-        held_out: share that is for validation; as in `Text`, and the same dialogues.
-        common: replies, the most frequent ones, whose vectors are kept for comparison.
-    """
-
-    held_out: float = Text.held_out
-    common: int = 300
+    kind: Literal["c-tfidf", "r-tfidf"]
+    smooth_idf: bool = False  # words weighed as by scikit-learn, and by the program of Lowe et al. 2015
 
 
-@dataclass(frozen=True)
-class SelectorRecipe:
-    """Everything that decides what selector comes out of dialogues and an encoder.
+class Counts(Table):
+    """How much is kept of what is counted."""
 
-    Attributes:
-        text: see `SelectorText`.
-        sizes: shape of the networks; how wide the encoder's vectors are, that decides.
-        options: see `RunOptions`.
-        batch: contexts of a batch, each of whose replies is told from all others.
-        negatives: other turns of its own dialogue that a reply is told from.
-        threads: of torch; 0 leaves them to it.
-        kind: `selector`.
-    """
-
-    text: SelectorText
-    sizes: SelectorSizes
-    options: RunOptions
-    batch: int = 1024
-    negatives: int = 2
-    threads: int = 0
-    kind: str = SELECTOR
-
-    def to_dict(self) -> dict[str, Any]:
-        """The recipe as JSON values."""
-        return asdict(self)
+    vocabulary: Annotated[Count, Field(le=2**16 - 3)] = 30_000  # words; two tokens and a start symbol come on top
+    longest_turn: Count = 60  # words read of a turn
+    bigrams: Count = 2  # how often a pair of words has to occur to be kept
+    trigrams: Count = 2  # how often three words in a row have to occur to be kept
+    replies: Count = 3  # how often a whole turn has to occur to be a usual reply
 
 
-@dataclass(frozen=True)
-class RetrievalRecipe:
-    """Everything that decides what retrieval model without a network comes out of a corpus.
+class PhraseRecipe(Recipe):
+    """How usual words and phrases are."""
 
-    Attributes:
-        kind: a response at `random`; that of the most similar context (`c-tfidf`); the most similar one (`r-tfidf`).
-        held_out: share of the dialogues that gives no candidates; as in `Text`, and the same dialogues.
-        candidates: see `Candidates`.
-        smooth_idf: weighs words as scikit-learn does, and with it the program released with Lowe et al. 2015,
-            instead of as Liu et al. 2016 write.
-    """
-
-    kind: str
-    held_out: float = Text.held_out
-    candidates: Candidates = field(default_factory=Candidates)
-    smooth_idf: bool = False
+    kind: Literal["phrases"]
+    counts: Counts = Counts()
 
 
-AnyRecipe = Recipe | TweetRecipe | StudentRecipe | SelectorRecipe | RetrievalRecipe | PhraseRecipe | MoodRecipe
+class MoodRecipe(Recipe):
+    """Two linear probes over the vectors of an encoder."""
+
+    kind: Literal["mood"]
+    held_out: HeldOut = 0.1  # share of the dialogues that they are measured on
+    penalty: Positive = 1.0  # of the squares of the weights, beside the loss of all pairs
 
 
-def read_recipe(path: str | Path) -> AnyRecipe:
-    """The recipe in a TOML file.
+_SCHEMAS: tuple[type[Recipe], ...] = (
+    DialogueRecipe,
+    LanguageRecipe,
+    MrrnnRecipe,
+    DualEncoderRecipe,
+    StudentRecipe,
+    SelectorRecipe,
+    TweetRecipe,
+    RandomRecipe,
+    TfidfRecipe,
+    PhraseRecipe,
+    MoodRecipe,
+)
+SCHEMAS = {kind: schema for schema in _SCHEMAS for kind in get_args(schema.model_fields["kind"].annotation)}
+"""The schema of each kind."""
 
-    It has the tables `text`, `model` and `run`, for retrieval models `candidates`, for phrases `counts` alone, and the
-    keys of `Recipe`, `TweetRecipe`, `StudentRecipe`, `SelectorRecipe`, `RetrievalRecipe` or `MoodRecipe`.
+
+def read_recipe(path: str | Path) -> Recipe:
+    """Return the recipe in a TOML file.
 
     Raises:
         MissingAsset: there is no such file.
-        DataError: it is not TOML, or a key or a value is not known.
+        DataError: it is not TOML, or a key or a value is wrong.
     """
     file = Path(path)
     if not file.is_file():
@@ -235,122 +284,40 @@ def read_recipe(path: str | Path) -> AnyRecipe:
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"not TOML ({error})", REMEDY, where=str(path)) from error
-    at = Place(str(path))
-    if table.get("kind") == TWEET2VEC:
-        return _tweet_recipe(table, at)
-    if table.get("kind") == STUDENT:
-        return _student_recipe(table, at)
-    if table.get("kind") == SELECTOR:
-        return _selector_recipe(table, at)
-    if table.get("kind") in RETRIEVAL:
-        return _retrieval_recipe(table, at)
-    if table.get("kind") == PhraseRecipe.kind:
-        at.check(table, {"kind": (PhraseRecipe.kind,), "counts": dict}, set())
-        return PhraseRecipe(at.made(Counts, table.get("counts", {}), "counts"))
-    if table.get("kind") == MoodRecipe.kind:
-        return _mood_recipe(table, at)
-    plain = {"kind": PRETRAINED, "tokens_per_batch": int, "annealing": int}
-    tables = dict.fromkeys(("text", "model", "run", *(["candidates"] * (table.get("kind") == DUAL_ENCODER))), dict)
-    at.check(table, {**plain, **tables}, needed={"kind", "run"})
-    made = {name: table[name] for name in plain if name in table}
-    text: Text = at.made(Text, table.get("text", {}), "text")
-    model = table.get("model", {})
-    options = _options(table["run"], at)
-    place = _SIZES[table["kind"]]
-    shape = _network(place)
-    given = {name: value for name, value in _SET.items() if name in {field.name for field in fields(shape)}}
-    sizes = at.made(shape, model, "model", vocabulary=text.vocabulary, **given)
-    if place == "networks.dialogue.Sizes":
-        _check_kind(table["kind"], sizes, at)
-    candidates = at.made(Candidates, table.get("candidates", {}), "candidates")
-    return Recipe(text=text, sizes=sizes, options=options, candidates=candidates, **made)
+        raise DataError(f"not TOML ({error})", _REMEDY, where=str(path)) from error
+    schema = _schema_of(table.get("kind"), str(path))
+    try:
+        return schema.model_validate(table)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        field = ".".join(map(str, (*wrong["loc"], *wrong.get("ctx", {}).get("keys", ()))))
+        raise DataError(*_explained(schema, wrong), where=str(path), field=field) from error
 
 
-def _network(place: str) -> type[Any]:
-    """The class of a network's sizes, named `module.Class`."""
-    module, _, name = place.rpartition(".")
-    found: type[Any] = getattr(import_module(f"rejoinder.models.{module}"), name)
-    return found
+def _schema_of(kind: object, where: str) -> type[Recipe]:
+    """Return the schema of the kind that a recipe names. Raises `DataError`."""
+    if kind is None:
+        raise DataError("missing", "Add it", where=where, field="kind")
+    if not isinstance(kind, str) or kind not in SCHEMAS:
+        raise DataError(f"is {shown(kind)}", _near(str(kind), SCHEMAS), where=where, field="kind")
+    return SCHEMAS[kind]
 
 
-def _options(table: Mapping[str, Any], at: Place) -> RunOptions:
-    """How a run goes, from its table."""
-    from rejoinder.pretraining.fit import RunOptions
-
-    options: RunOptions = at.made(RunOptions, table, "run")
-    return options
-
-
-def _check_kind(kind: str, sizes: Sizes, at: Place) -> None:
-    """Raise where the sizes are those of another kind."""
-    if (kind == "vhred") != bool(sizes.latent):
-        remedy = "A vhred has a latent variable, the others have none"
-        at.refuse(f"is {sizes.latent} in a {kind}", remedy, "model.latent")
-    if (kind == "seq2seq") == bool(sizes.context):
-        remedy = "A seq2seq reads the last turn alone and has 0, the others have more"
-        at.refuse(f"is {sizes.context} in a {kind}", remedy, "model.context")
-    if sizes.bag_of_words and not sizes.latent:
-        at.refuse(f"is true in a {kind}", "It is for the latent variable of a vhred", "model.bag_of_words")
+def _explained(schema: type[Table], wrong: Any) -> tuple[str, str]:
+    """Return problem and remedy of an error of pydantic."""
+    *tables, key = wrong["loc"] or [""]
+    if wrong["type"] == "missing":
+        return "missing", "Add it"
+    if wrong["type"] == "extra_forbidden":
+        for name in tables:
+            schema = cast(type[Table], schema.model_fields[name].annotation)
+        return "unknown", _SEVERAL_DEVICES if key == "devices" else _near(key, schema.model_fields)
+    expected = "Input should be a table" if wrong["type"] == "model_type" else wrong["msg"]
+    value = wrong.get("ctx", {}).get("value", wrong["input"])
+    return f"{expected}, found {shown(value)}", _REMEDY
 
 
-def _tweet_recipe(table: Mapping[str, Any], at: Place) -> TweetRecipe:
-    """The recipe of a tweet2vec in a table."""
-    plain = {"kind": (TWEET2VEC,), "batch": int, "l2": float}
-    at.check(table, {**plain, "text": dict, "model": dict, "run": dict}, needed={"run"})
-    return TweetRecipe(
-        at.made(TweetText, table.get("text", {}), "text"),
-        at.made(_network(_SIZES[TWEET2VEC]), table.get("model", {}), "model", symbols=0, hashtags=0),
-        _options(table["run"], at),
-        **{name: table[name] for name in plain if name in table},
-    )
-
-
-def _student_recipe(table: Mapping[str, Any], at: Place) -> StudentRecipe:
-    """The recipe of a student in a table."""
-    plain = {"kind": (STUDENT,), "pieces_per_batch": int, "alone": int, "threads": int}
-    at.check(table, {**plain, "text": dict, "model": dict, "run": dict}, needed={"run"})
-    options = _on_one_device(table["run"], at, "student")
-    text: StudentText = at.made(StudentText, table.get("text", {}), "text")
-    return StudentRecipe(
-        text,
-        at.made(StudentSizes, table.get("model", {}), "model", vocabulary=text.vocabulary, output=0),
-        options,
-        **{name: table[name] for name in plain if name in table},
-    )
-
-
-def _selector_recipe(table: Mapping[str, Any], at: Place) -> SelectorRecipe:
-    """The recipe of a selector in a table."""
-    plain = {"kind": (SELECTOR,), "batch": int, "negatives": int, "threads": int}
-    at.check(table, {**plain, "text": dict, "model": dict, "run": dict}, needed={"run"})
-    return SelectorRecipe(
-        at.made(SelectorText, table.get("text", {}), "text"),
-        at.made(SelectorSizes, table.get("model", {}), "model", width=0),
-        _on_one_device(table["run"], at, "selector"),
-        **{name: table[name] for name in plain if name in table},
-    )
-
-
-def _mood_recipe(table: Mapping[str, Any], at: Place) -> MoodRecipe:
-    """The recipe of moods in a table."""
-    at.check(table, {"kind": (MoodRecipe.kind,), "held_out": float, "penalty": float}, set())
-    return MoodRecipe(**table)
-
-
-def _on_one_device(table: Mapping[str, Any], at: Place, kind: str) -> RunOptions:
-    """How a run goes that has one process."""
-    options = _options(table, at)
-    if options.devices > 1:
-        at.refuse(f"is {options.devices}", f"A {kind} is trained on one device", "run.devices")
-    return options
-
-
-def _retrieval_recipe(table: Mapping[str, Any], at: Place) -> RetrievalRecipe:
-    """The recipe of a retrieval model without a network in a table."""
-    plain: dict[str, Any] = {"kind": RETRIEVAL} | ({} if table["kind"] == "random" else {"smooth_idf": bool})
-    at.check(table, {**plain, "text": dict, "candidates": dict}, needed={"kind"})
-    text = table.get("text", {})
-    at.check(text, {"held_out": float}, set(), "text.")
-    candidates = at.made(Candidates, table.get("candidates", {}), "candidates")
-    return RetrievalRecipe(candidates=candidates, **text, **{name: table[name] for name in plain if name in table})
+def _near(word: str, known: Iterable[str]) -> str:
+    """Return a question after the known word that is most like `word`, or all of them."""
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"Did you mean {near[0]}?" if near else f"Known: {', '.join(sorted(known))}"

@@ -15,8 +15,10 @@ from rejoinder.models import MODELS, load_encoder
 from rejoinder.pretraining.build import add_candidates, build_retrieval
 from rejoinder.pretraining.processes import is_first_process
 from rejoinder.pretraining.recipe import (
-    DUAL_ENCODER,
-    AnyRecipe,
+    DualEncoderRecipe,
+    MoodRecipe,
+    OnDialogues,
+    PhraseRecipe,
     Recipe,
     RetrievalRecipe,
     SelectorRecipe,
@@ -24,7 +26,7 @@ from rejoinder.pretraining.recipe import (
     TweetRecipe,
     read_recipe,
 )
-from rejoinder.pretraining.statistics import MoodRecipe, PhraseRecipe, pretrain_mood, pretrain_phrases
+from rejoinder.pretraining.statistics import pretrain_mood, pretrain_phrases
 from rejoinder.pretraining.taught import is_taught
 from rejoinder.scorer import Advance, ignore
 
@@ -58,7 +60,7 @@ class Given(NamedTuple):
 
 
 def pretrain(
-    recipe: str | Path | AnyRecipe,
+    recipe: str | Path | Recipe,
     files: Sequence[str | Path],
     out: str | Path,
     *,
@@ -113,7 +115,8 @@ def updates_of(recipe: str | Path) -> int | None:
     """
     with _training():
         plan = read_recipe(recipe)
-        return None if isinstance(plan, RetrievalRecipe | PhraseRecipe | MoodRecipe) else plan.options.updates
+        run = getattr(plan, "run", None)
+        return None if run is None else int(run.updates)
 
 
 @contextmanager
@@ -125,13 +128,17 @@ def _training() -> Iterator[None]:
         raise MissingExtra((error.name or "torch").partition(".")[0], "train", "Pre-training") from error
 
 
-def _made(recipe: AnyRecipe, given: Given) -> Mapping[str, float]:
+def _made(recipe: Recipe, given: Given) -> Mapping[str, float]:
     """Make what the recipe says; the figures of the validation whose weights were kept."""
     if isinstance(recipe, RetrievalRecipe | PhraseRecipe | MoodRecipe):
         return _without_a_network(recipe, given)
     if isinstance(recipe, StudentRecipe | SelectorRecipe):
         return _over_an_encoder(recipe, given)
-    return _tweets(recipe, given) if isinstance(recipe, TweetRecipe) else _dialogues(recipe, given)
+    if isinstance(recipe, TweetRecipe):
+        return _tweets(recipe, given)
+    if isinstance(recipe, OnDialogues):
+        return _dialogues(recipe, given)
+    raise TypeError(type(recipe))
 
 
 def _without_a_network(recipe: RetrievalRecipe | PhraseRecipe | MoodRecipe, given: Given) -> Mapping[str, float]:
@@ -192,7 +199,7 @@ def _over_an_encoder(recipe: StudentRecipe | SelectorRecipe, given: Given) -> Ma
     return pretrain_student(recipe, given.files, given.out, teacher, start=given.start, **chosen).best
 
 
-def _dialogues(recipe: Recipe, given: Given) -> Mapping[str, float]:
+def _dialogues(recipe: OnDialogues, given: Given) -> Mapping[str, float]:
     """A network that reads dialogues; a dual encoder gets its candidates."""
     from rejoinder.pretraining.pretrain import pretrain_dialogues
 
@@ -207,6 +214,6 @@ def _dialogues(recipe: Recipe, given: Given) -> Mapping[str, float]:
         say=given.say,
         advance=given.advance,
     ).best
-    if recipe.kind == DUAL_ENCODER and is_first_process():
+    if isinstance(recipe, DualEncoderRecipe) and is_first_process():
         add_candidates(given.out, recipe, given.files, keep_judged=given.keep_judged, say=given.say)
     return best

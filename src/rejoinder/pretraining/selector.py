@@ -19,9 +19,10 @@ from torch import Tensor
 
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.models.networks.selector import Choices, Chosen, SelectorModel
-from rejoinder.models.selecting import SelectorSizes
+from rejoinder.models.sizes import SelectorSizes
 from rejoinder.pretraining.corpora import is_held_out
-from rejoinder.pretraining.fit import RunOptions, Task
+from rejoinder.pretraining.fit import Task
+from rejoinder.pretraining.recipe import Run
 from rejoinder.pretraining.taught import Taught
 
 _EARLIER, _LATER = 6, 4  # how far other turns are from a reply that it is told from
@@ -175,7 +176,7 @@ class SelectorTask(Task):
         options: the run's.
     """
 
-    def __init__(self, sizes: SelectorSizes, options: RunOptions) -> None:
+    def __init__(self, sizes: SelectorSizes, options: Run) -> None:
         super().__init__(options)
         with torch.random.fork_rng():
             torch.manual_seed(options.seed)

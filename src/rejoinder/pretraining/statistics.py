@@ -11,7 +11,6 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,10 +23,11 @@ from rejoinder.data.folders import Parts, require_free, write_folder
 from rejoinder.data.outputs import require_apart
 from rejoinder.data.read import raise_error, silent
 from rejoinder.errors import DataError, UsageError
-from rejoinder.models import mood, phrases
+from rejoinder.models import mood
 from rejoinder.models.mood import REACTION, TURN
 from rejoinder.models.phrases import END, FIRST, UNKNOWN, Ints, Level, NgramModel, Phrases, ngrams, pad, reply_hash
 from rejoinder.pretraining.corpora import digests, part_of
+from rejoinder.pretraining.recipe import Counts, MoodRecipe, PhraseRecipe
 from rejoinder.scorer import Encoder
 from rejoinder.text.normalize import match_words
 
@@ -46,53 +46,6 @@ _JOY = re.compile(
     re.IGNORECASE,
 )
 _FEWEST = 5  # turns of either kind in either part: fewer decide nothing
-
-
-@dataclass(frozen=True)
-class Counts:
-    """How much is kept of what is counted.
-
-    Attributes:
-        vocabulary: words, the most frequent ones.
-        longest_turn: words that are read of a turn.
-        bigrams: how often a pair of words has to occur to be kept.
-        trigrams: how often three words in a row have to occur to be kept, not less.
-        replies: how often a whole turn has to occur for it to count as a usual reply.
-    """
-
-    vocabulary: int = 30_000
-    longest_turn: int = 60
-    bigrams: int = 2
-    trigrams: int = 2
-    replies: int = 3
-
-
-@dataclass(frozen=True)
-class PhraseRecipe:
-    """Everything that decides what is counted in a corpus.
-
-    Attributes:
-        counts: see `Counts`.
-        kind: `phrases`.
-    """
-
-    counts: Counts
-    kind: str = phrases.KIND
-
-
-@dataclass(frozen=True)
-class MoodRecipe:
-    """Everything that decides what moods come out of dialogues and an encoder.
-
-    Attributes:
-        held_out: share of the dialogues that the reported figures come from.
-        penalty: by how much the squares of weights are held back, beside the loss of all pairs.
-        kind: `mood`.
-    """
-
-    held_out: float = 0.1
-    penalty: float = 1.0
-    kind: str = mood.KIND
 
 
 def count_phrases(turns: Iterable[str], counts: Counts) -> Phrases:
@@ -254,7 +207,7 @@ def pretrain_phrases(
         f"{len(counted.replies):,} usual replies"
     )
     say(summary)
-    config = {**counted.parts.config, "recipe": asdict(recipe), "keep_judged": keep_judged}
+    config = {**counted.parts.config, "recipe": recipe.to_dict(), "keep_judged": keep_judged}
     about = f"# Phrases\n\nHow usual words, three words in a row and whole replies are.\n\n{summary}"
     _save(out, Parts(config, counted.parts.tensors, counted.parts.files), files, about, force=force)
 
@@ -286,7 +239,7 @@ def pretrain_mood(
     )
     say(f"{int(train.bad.sum()):,} turns answered with sympathy, {int((~train.bad).sum()):,} with joy")
     probes, figures = fit_mood(train, held_out, encoder, recipe.penalty)
-    options = {"kind": mood.KIND, "encoder": dict(encoder.options), "recipe": asdict(recipe)}
+    options = {"kind": mood.KIND, "encoder": dict(encoder.options), "recipe": recipe.to_dict()}
     about = "# Mood\n\nWhich turns people answer with sympathy and which with joy; held-out turns: "
     about += ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
     config = {**options, "keep_judged": keep_judged, "figures": figures}

@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rejoinder.models.bpe import PAD_ID
-from rejoinder.models.convolving import StudentSizes
 from rejoinder.models.networks.student import StudentModel
-from rejoinder.pretraining.fit import RunOptions, Task
+from rejoinder.models.sizes import StudentSizes
+from rejoinder.pretraining.fit import Task
+from rejoinder.pretraining.recipe import Run
 from rejoinder.pretraining.taught import Taught
 
 TABLES = ("pieces.", "weights.", "pairs.")
@@ -131,7 +132,7 @@ class StudentTask(Task):
     """
 
     def __init__(
-        self, sizes: StudentSizes, options: RunOptions, alone: int = 0, shares: NDArray[np.floating] | None = None
+        self, sizes: StudentSizes, options: Run, alone: int = 0, shares: NDArray[np.floating] | None = None
     ) -> None:
         super().__init__(options)
         self.alone = alone

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.outputs import atomic_file
 from rejoinder.errors import DataError, UsageError
+from rejoinder.pretraining.recipe import StudentText
 from rejoinder.scorer import FloatArray
 
 TEXTS = "texts.json"
@@ -33,29 +34,6 @@ _REMEDY = "Make the folder again"
 
 Teach = Callable[[Sequence[str]], FloatArray]
 Halves = NDArray[np.float16]
-
-
-@dataclass(frozen=True)
-class StudentText:
-    """Which texts a student is taught, and how it reads them.
-
-    Attributes:
-        vocabulary: pieces of the byte-pair encoding.
-        longest: pieces read of a text in training.
-        fewest_words: turns of fewer words are left out,
-        most_words: and turns of more.
-        contexts: most contexts of three turns, joined by spaces, for each turn.
-        aside: texts that are for validation.
-        seed: decides the contexts, and the order.
-    """
-
-    vocabulary: int = 12_000
-    longest: int = 128
-    fewest_words: int = 2
-    most_words: int = 60
-    contexts: float = 0.2
-    aside: int = 2_000
-    seed: int = 1
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from rejoinder.models.networks.tweet import TweetModel, TweetSizes
+from rejoinder.models.networks.tweet import TweetModel
+from rejoinder.models.sizes import TweetSizes
 from rejoinder.models.tweets import UNKNOWN
-from rejoinder.pretraining.fit import RunOptions, Task
+from rejoinder.pretraining.fit import Task
+from rejoinder.pretraining.recipe import Run
 
 BATCHES_A_BUCKET = 50
 """Batches whose tweets are sorted by length together: more give less padding, fewer more chance in who meets whom."""
@@ -115,7 +117,7 @@ class TweetTask(Task):
     def __init__(
         self,
         sizes: TweetSizes,
-        options: RunOptions,
+        options: Run,
         network: Callable[[TweetSizes], nn.Module] = TweetModel,
         l2: float = 0.0,
     ) -> None:

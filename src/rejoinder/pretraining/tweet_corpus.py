@@ -11,32 +11,12 @@ from zlib import crc32
 from rejoinder.data.files import OnError
 from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError
-from rejoinder.models.tweets import LONGEST, clean_tweet, hashtags_in, is_retweet, most_frequent
+from rejoinder.models.tweets import clean_tweet, hashtags_in, is_retweet, most_frequent
+from rejoinder.pretraining.recipe import TweetText
 from rejoinder.pretraining.tweet_posts import read_posts
 
 Part = Literal["train", "validation", "test"]
 _BUCKETS = 10_000
-
-
-@dataclass(frozen=True)
-class TweetText:
-    """How a corpus becomes examples; the release's where it says so.
-
-    Attributes:
-        characters: at most so many characters are known, the most frequent.
-        least: tweets that a hashtag stands on, or it is not learned.
-        most: hashtags at most (6,000 in the release).
-        longest: characters kept of a tweet after it was cleaned, whole (145 in the release).
-        validation: share of the tweets that decides when to stop.
-        test: share of the tweets that is left out, to measure the result on.
-    """
-
-    characters: int = 300
-    least: int = 20
-    most: int = 6000
-    longest: int = LONGEST
-    validation: float = 0.05
-    test: float = 0.05
 
 
 class Labelled(NamedTuple):

@@ -1,4 +1,4 @@
-"""FeatureSet that a user adds to a judge: what they read, that a folder finds them again, and what none may be."""
+"""Features that a user adds to a judge: what they read, that a folder finds them again, and what none may be."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
 from rejoinder.judges.features.added import load_source, source_from_parts
 from rejoinder.judges.features.resources import Resources
-from rejoinder.judges.regression.judge import ViewsJudge
-from rejoinder.judges.regression.learner import ViewsLearner
+from rejoinder.judges.regression.judge import FeatureJudge
+from rejoinder.judges.regression.learner import FeatureLearner
 from rejoinder.judges.train import train_judge
 from rejoinder.scoring.catalog import load_scorer, score
 
@@ -52,7 +52,7 @@ def test_a_metric_is_a_view(material: Resources) -> None:
 
 def test_numbers_in_the_lines_are_a_view_that_a_judge_learns_from(material: Resources, tmp_path: Path) -> None:
     lines = _told()
-    judge = train_judge(lines, ViewsLearner(_with(material, "column:told"), growth=QUICK)).judge
+    judge = train_judge(lines, FeatureLearner(_with(material, "column:told"), trees=QUICK)).judge
     high, low = (replace(lines[0], extra={"told": told}) for told in (5.0, 1.0))
     found = score([high, low], judge).values
     assert found[0] > found[1] + 0.9, "the texts are the same, the numbers are not"
@@ -61,7 +61,7 @@ def test_numbers_in_the_lines_are_a_view_that_a_judge_learns_from(material: Reso
 
 
 def test_a_judge_without_its_number_still_scores(material: Resources) -> None:
-    judge = train_judge(_told(), ViewsLearner(_with(material, "column:told"), growth=QUICK)).judge
+    judge = train_judge(_told(), FeatureLearner(_with(material, "column:told"), trees=QUICK)).judge
     assert np.isfinite(score(rated("three", 5), judge).values).all()
 
 
@@ -87,6 +87,6 @@ def test_the_command_line_adds_views(run: Run, tmp_path: Path) -> None:
     done = run("train", "judge", tmp_path / "rated.jsonl", "--view", "column:told", "-o", tmp_path / "judge")
     assert done.code == 0, done.err
     judge = load_scorer(tmp_path / "judge")
-    assert isinstance(judge, ViewsJudge) and judge.views.columns[-1] == "own.score" and judge.card.reads_line
+    assert isinstance(judge, FeatureJudge) and judge.feature_set.columns[-1] == "own.score" and judge.card.reads_line
     refused = run("train", "adem", tmp_path / "rated.jsonl", "--view", "length", "-o", tmp_path / "adem")
     assert refused.code == 2 and "no use for views" in refused.err

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isnan
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
-from every import made
 from examples_for_views import SENTENCES, features
 from rejoinder.example import Example
 from rejoinder.judges.features.alignment import LONGEST_CONTEXT, Floats, alignment_block
-from rejoinder.models import load_encoder
-from rejoinder.models.student_encoder import StudentEncoder
 
 NAMES = ("dog", "puppy", "tree", "oak", "the")
 NEAR = np.array([[2, 0, 0], [1, 1, 0], [0, 1, 0], [0, 1, 1], [0, 0, 1]], dtype=np.float32)

@@ -31,7 +31,9 @@ def test_by_hand() -> None:
     values = features(BLOCK, Example((), "Hello"))
     assert values["likely_mean"] == pytest.approx(sum(after) / 2) and values["likely_sum"] == pytest.approx(sum(after))
     assert (values["likely_start"], values["likely_end"]) == pytest.approx(tuple(after))
-    assert values["likely_least"] == pytest.approx(min(after)) and values["usual_words"] == pytest.approx(sum(alone) / 2)
+    assert values["likely_least"] == pytest.approx(min(after)) and values["usual_words"] == pytest.approx(
+        sum(alone) / 2
+    )
 
 
 @given(st.permutations("we could go to the park".split()))  # noqa: SIM905 - words

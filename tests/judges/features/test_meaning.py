@@ -1,85 +1,124 @@
-"""The columns of the view `selection`: by hand, where a vector is missing, and what holds whatever the texts are."""
+"""Features of sentence vectors: by hand, where a vector is missing, and that their models belong together."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-pytest.importorskip("torch", reason="needs the extra train")
-pytest.importorskip("lightning", reason="needs the extra train")
-
-from examples_for_views import EXAMPLES, features, require_rows_of_their_own
-from rejoinder.data.folders import read_folder
+from examples_for_views import features
+from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.judges.features.selection import SelectionView
-from rejoinder.models import load_encoder
-from rejoinder.models.remembered import Remembered
-from rejoinder.models.selector_encoder import from_parts
-from tiny import dialogue_model, selector_model, student_model
+from rejoinder.judges.features.meaning import (
+    SHORT_WORDS,
+    meaning_block,
+    mood_block,
+    reference_meaning_block,
+    selection_block,
+)
+from rejoinder.judges.features.resources import Resources, default_resources, load_resources
+from rejoinder.judges.features.table import FeatureBlock
+from rejoinder.models.mood import Mood
+
+LONG = "word " * (SHORT_WORDS + 1)
+TURNS = ("the cat sat", "how are you", "thanks", "hello you")
 
 
 @pytest.fixture(scope="module")
-def view(tmp_path_factory: pytest.TempPathFactory) -> SelectionView:
-    """A view over numbers at random."""
-    place = tmp_path_factory.mktemp("view")
-    encoder = load_encoder(student_model(place / "student"))
-    return SelectionView(from_parts(read_folder(selector_model(place / "selector", encoder))), Remembered(encoder, 8))
+def resources() -> Resources:
+    return default_resources()
 
 
-@given(examples=st.lists(EXAMPLES, max_size=4))
-def test_a_row_depends_on_its_example_alone(view: SelectionView, examples: list[Example]) -> None:
-    found = require_rows_of_their_own(view, examples)
-    for row, example in zip(found, examples, strict=True):
-        one = dict(zip(view.columns, row.tolist(), strict=True))
-        there = ~np.isnan(view.encoder.encode([example.response, *example.context]))[:, 0]
-        spoken = [known for known, turn in zip(there[1:], example.context, strict=True) if turn.strip()]
-        assert np.isfinite(one["answers_context"]) == (there[0] and bool(spoken) and spoken[-1])
-        for name in ("answers_context", "answers_last", "like_last", "like_before_last"):
-            assert np.isnan(one[name]) or -1.0001 < one[name] < 1.0001
-        assert np.isnan(one["common_that_fit_better"]) or 0 <= one["common_that_fit_better"] <= 1
+@pytest.fixture(scope="module")
+def selection(resources: Resources) -> FeatureBlock:
+    return selection_block(resources.selector, resources.student)
 
 
-def test_by_hand(view: SelectionView) -> None:
-    example = Example(("the cat sat", "how are you", "thanks", "hello you"), "the dog ran")
-    first, before, last, reply = view.encoder.encode([*example.context[1:], example.response])
-    selector, found = view.selector, features(view, example)
-    context = selector.context([last, before, first])
-    assert found["answers_context"] == pytest.approx(context @ selector.reply(reply), abs=1e-6)
-    assert found["answers_last"] == pytest.approx(selector.context([last]) @ selector.reply(reply), abs=1e-6)
-    assert found["like_last"] == pytest.approx(selector.reply(last) @ selector.reply(reply), abs=1e-6)
-    assert found["like_before_last"] == pytest.approx(selector.reply(before) @ selector.reply(reply), abs=1e-6)
+@pytest.fixture(scope="module")
+def moods(resources: Resources) -> FeatureBlock:
+    assert resources.mood
+    return mood_block(resources.mood, resources.student)
+
+
+def test_cosines_by_hand(resources: Resources) -> None:
+    *turns, context, reply = resources.student.encode([*TURNS, " ".join(TURNS[-3:]), "the dog ran"])
+    values = features(meaning_block(resources.student), Example(TURNS, "the dog ran"))
+    cosines = [float(turn @ reply) for turn in turns]
+    expected = [*cosines[:0:-1], context @ reply, max(cosines), np.mean(cosines), turns[3] @ turns[2]]
+    assert list(values.values()) == pytest.approx(expected, abs=1e-6)
+    alone = features(meaning_block(resources.student), Example((" ", "hello you"), "the dog ran"))
+    assert alone["last"] == alone["nearest"] == alone["mean"] == pytest.approx(cosines[3], abs=1e-6)
+    assert np.isnan([alone["before_last"], alone["two_before_last"], alone["drift"]]).all()
+
+
+def test_references_by_hand(resources: Resources) -> None:
+    reply, cat, thanks = resources.student.encode(["the dog ran", "the cat sat", "thanks"])
+    block = reference_meaning_block(resources.student)
+    values = features(block, Example((), "the dog ran", ("the cat sat", " ", "thanks")))
+    cosines = (reply @ cat, reply @ thanks)
+    assert values == pytest.approx({"best": max(cosines), "mean": sum(cosines) / 2}, abs=1e-6)
+    assert np.isnan(block.compute([Example((), "the dog ran"), Example((), "", ("thanks",))])).all()
+
+
+def test_selection_by_hand(resources: Resources, selection: FeatureBlock) -> None:
+    selector, values = resources.selector, features(selection, Example(TURNS, "the dog ran"))
+    vectors = resources.student.encode([*TURNS[:0:-1], "the dog ran"])
+    last_turn, before, _, reply = selector.replies(vectors)
+    (last,), (context,) = selector.contexts(vectors[None, :3])
     common = selector.common @ context
-    assert found["beyond_common"] == pytest.approx(found["answers_context"] - common.mean(), abs=1e-6)
-    assert found["common_that_fit_better"] == pytest.approx((common > found["answers_context"]).mean())
+    expected = [context @ reply, last @ reply, last_turn @ reply, before @ reply, context @ reply - common.mean()]
+    assert list(values.values()) == pytest.approx([*expected, (common > context @ reply).mean()], abs=1e-6)
 
 
-def test_a_parrot_is_like_the_last_turn(view: SelectionView) -> None:
-    found = features(view, Example(("hello", "the cat sat on the mat"), "the cat sat on the mat"))
-    assert found["like_last"] == pytest.approx(1, abs=1e-5)
-
-
-def test_a_blank_turn_is_none(view: SelectionView) -> None:
-    whole, blanks = (features(view, Example(turns, "bye")) for turns in (("hello",), (" ", "hello", "\n")))
+def test_blank_turns_do_not_count(selection: FeatureBlock) -> None:
+    whole, blanks = (features(selection, Example(turns, "bye")) for turns in (("hello",), (" ", "hello", "\n")))
     assert np.isnan(whole["like_before_last"])
     np.testing.assert_equal(blanks, whole)
+    copy = features(selection, Example(("hello", "the cat sat"), "the cat sat"))
+    assert copy["like_last"] == pytest.approx(1, abs=1e-5)
 
 
-@pytest.mark.parametrize(("context", "reply"), [((), "bye"), (("",), "bye"), (("hello",), ""), (("hello", "<s>"), "b")])
-def test_without_a_vector_there_is_nothing(view: SelectionView, context: tuple[str, ...], reply: str) -> None:
-    assert np.isnan(view.compute([Example(context, reply)])).all()
+@pytest.mark.parametrize(("context", "reply"), [((), "bye"), (("",), "bye"), (("hello",), "")])
+def test_without_a_vector_there_is_nothing(selection: FeatureBlock, context: tuple[str, ...], reply: str) -> None:
+    assert np.isnan(selection.compute([Example(context, reply)])).all()
 
 
-def test_a_turn_without_a_vector_counts_as_none_that_is_known(view: SelectionView) -> None:
-    found = features(view, Example(("<s>", "hello"), "bye"))
-    assert found["answers_context"] == features(view, Example(("hello",), "bye"))["answers_context"]
-    assert np.isnan(found["like_before_last"])
+def test_moods_by_hand(resources: Resources, moods: FeatureBlock) -> None:
+    example = Example(("hello there", "fine", " ", "my dog died"), "oh no , that is terrible")
+    vectors = resources.student.encode(["my dog died", "hello there fine my dog died", example.response])
+    mood = resources.mood
+    assert mood
+    (turn, context, reply), reaction = mood.of_turn(vectors), mood.of_reaction(vectors[2])
+    assert turn > 0.5 and reaction > 0.5, "bad news, and sympathy"
+    expected = [turn, context, reply, reaction, turn * reaction, context * reaction, turn * reply]
+    assert list(features(moods, example).values()) == pytest.approx(expected, abs=1e-6)
 
 
-def test_another_encoder_is_refused(view: SelectionView, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="a selector over the encoder encoder student, weights .*, not encoder hred"):
-        SelectionView(view.selector, load_encoder(dialogue_model(tmp_path / "hred")))
+@pytest.mark.parametrize(
+    ("context", "reply"),
+    [((), "yes"), ((" ",), "yes"), (("hello",), " "), (("hello",), LONG), (("hello", LONG), "yes")],
+)
+def test_long_and_blank_texts_have_no_mood(moods: FeatureBlock, context: tuple[str, ...], reply: str) -> None:
+    assert np.isnan(moods.compute([Example(context, reply)])).all()
+    assert np.isfinite(moods.compute([Example((LONG, "hello"), "word " * SHORT_WORDS)])).all()
+
+
+def test_a_folder_holds_moods_or_none(resources: Resources) -> None:
+    again = load_resources(resources.store(Parts({}, {})))
+    assert again.features.columns == resources.features.columns and again.options == resources.options
+    without = load_resources(replace(resources, mood=None).store(Parts({}, {})))
+    assert without.mood is None
+    assert [name for name in again.features.columns if not name.startswith("mood.")] == [*without.features.columns]
+
+
+def test_models_over_another_encoder_are_refused(resources: Resources) -> None:
+    assert resources.mood
+    config = {**resources.mood.parts.config, "encoder": {"encoder": "another"}}
+    with pytest.raises(DataError, match="over another encoder"):
+        mood_block(Mood(replace(resources.mood.parts, config=config)), resources.student)
+    config = {**resources.selector.parts.config, "encoder": {"encoder": "another"}}
+    other = replace(resources.selector, parts=replace(resources.selector.parts, config=config))
+    with pytest.raises(DataError, match="a selector over the encoder encoder another, not encoder student"):
+        selection_block(other, resources.student)

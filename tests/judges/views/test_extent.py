@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import rejoinder
-import rejoinder.judges.regression.extent as extent
+import rejoinder.judges.features.extent as extent
 from rejoinder.example import Example
-from rejoinder.judges.features.table import Features, FeatureSet, Group
-from rejoinder.judges.learner import Side
+from rejoinder.judges.features.extent import CHARACTERS, SUBWORDS, bounded, shown
+from rejoinder.judges.features.table import FeatureBlock, Features, FeatureSet
 from rejoinder.judges.notes import CONTEXT_CUT, CUT
-from rejoinder.judges.regression.extent import CHARACTERS, SUBWORDS, bounded, shown
-from rejoinder.judges.regression.judge import ViewsJudge
+from rejoinder.judges.regression.judge import FeatureJudge
 from rejoinder.text.normalize import visible_text
 
 LINE = Example(("hi, how are you?", "fine. any plans?"), "i will see a movie.", ("a film with friends.",))
@@ -61,22 +59,6 @@ def test_no_text_without_words_gets_past_the_limit(text: str) -> None:
     assert shown(read.example, tuple).example == read.example
 
 
-@dataclass(frozen=True)
-class Counting:
-    """A view that keeps what it was given."""
-
-    given: list[Example]
-    name: str = "counting"
-    columns: tuple[str, ...] = ("none",)
-    groups: tuple[Group, ...] = ("other",)
-    needs: tuple[Side, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    def compute(self, examples: Sequence[Example]) -> Features:
-        self.given.extend(examples)
-        return np.zeros((len(examples), 1), np.float32)
-
-
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("piece", ["we talked about it. ", "x", "<b>a</b>", "**", "&amp;", "日本", " \n", "a: "])
 def test_the_work_does_not_grow_with_a_text_beyond_the_limit(
@@ -97,9 +79,14 @@ def test_the_work_does_not_grow_with_a_text_beyond_the_limit(
     totals = []
     for size in (MEGABYTE, 2 * MEGABYTE):
         work.clear()
-        view = Counting([])
-        FeatureSet((view,), pieces).compute([holding(side, piece * (size // len(piece)))])
-        (example,) = view.given
+        batches: list[Sequence[Example]] = []
+
+        def compute(examples: Sequence[Example], batches: list[Sequence[Example]] = batches) -> Features:
+            batches.append(examples)
+            return np.zeros((len(examples), 0), np.float32)
+
+        FeatureSet((FeatureBlock("none", (), compute),), pieces).compute([holding(side, piece * (size // len(piece)))])
+        ((example,),) = batches
         read = sum(map(len, (*example.context, example.response, *example.references)))
         assert read <= SUBWORDS + 100
         looked_at = bounded(holding(side, piece * (size // len(piece))))
@@ -111,13 +98,16 @@ def test_the_work_does_not_grow_with_a_text_beyond_the_limit(
 
 def test_a_judge_says_what_it_cut_and_scores_what_it_read() -> None:
     judge = rejoinder.load_scorer("rejoinder")
-    assert isinstance(judge, ViewsJudge)
+    assert isinstance(judge, FeatureJudge)
     sentence = "we talked about the film and the weather. "
     long = [holding(side, sentence * (MEGABYTE // len(sentence))) for side in SIDES]
     scores = rejoinder.score([LINE, *long], judge, out_of_domain="keep")
     assert scores.scored.all()
     noted = [(CUT in notes, CONTEXT_CUT in notes) for notes in (scores.warnings.get(row, ()) for row in range(4))]
     assert noted == [(False, False), (True, False), (False, True), (True, False)]
-    read = [judge.views.shown(example).example for example in long]
-    assert all(len(judge.views.pieces(text_of(side, one))) <= SUBWORDS for side, one in zip(SIDES, read, strict=True))
-    np.testing.assert_array_equal(scores.values[1:], rejoinder.score(read, judge, out_of_domain="keep").values)
+    read = [judge.feature_set.shown(example).example for example in long]
+    assert all(
+        len(judge.feature_set.pieces(text_of(side, one))) <= SUBWORDS for side, one in zip(SIDES, read, strict=True)
+    )
+    again = rejoinder.score(read, judge, out_of_domain="keep").values
+    np.testing.assert_allclose(scores.values[1:], again, rtol=0, atol=1e-5)

@@ -20,7 +20,7 @@ from rejoinder.external import EXTERNAL
 from rejoinder.judges import BUNDLED
 from rejoinder.judges.features.language_model import causal_block
 from rejoinder.judges.features.meaning import meaning_block, reference_meaning_block
-from rejoinder.judges.features.table import Feature, FeatureBlock, Features
+from rejoinder.judges.features.table import FeatureBlock, Features, joint_features
 from rejoinder.llm import causal
 from rejoinder.llm.causal import CausalModel
 from rejoinder.metrics import METRICS
@@ -73,8 +73,8 @@ def blocks_of(source: Source, name: str) -> list[FeatureBlock]:
     if isinstance(source, CausalModel):
         return [causal_block(name, source)]
     if isinstance(source, NamedScorer):
-        score: Feature[Any] = Feature(SCORE, "other", None, -inf, inf)
-        return [FeatureBlock(name, (score,), source.compute, "reference" in source.scorer.card.needs)]
+        score = joint_features("other", -inf, inf, SCORE)
+        return [FeatureBlock(name, score, source.compute, "reference" in source.scorer.card.needs)]
     encoder = Remembered(source)
     return [meaning_block(encoder, name), reference_meaning_block(encoder, f"{name}_reference")]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
-from rejoinder.judges.features.table import Feature, FeatureBlock, Features
+from rejoinder.judges.features.table import FeatureBlock, Features, joint_features
 
 Floats = NDArray[np.float32]
 LONGEST_REPLY = 4096  # pieces that are read of a reply, its first ones
@@ -52,7 +52,7 @@ def alignment_block(encoder: PieceVectors) -> FeatureBlock:
     """
     measures = ("met", "met_weighted", "least_met", "taken_up", "nearest")
     names = [f"{part}_{measure}" for part in ("last", "three") for measure in measures]
-    features = tuple(Feature(name, "context fit", None, -1, 1) for name in names)
+    features = joint_features("context fit", -1, 1, *names)
     return FeatureBlock("alignment", features, partial(_alignment, encoder))
 
 
@@ -103,4 +103,5 @@ def _measures(encoder: PieceVectors, replies: Sequence[Sequence[int]], contexts:
 
 def _shares(weights: NDArray[np.float64], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the share of each piece in the weight of its text."""
-    return weights / np.repeat(np.add.reduceat(weights, starts), lengths)
+    shares: NDArray[np.float64] = weights / np.repeat(np.add.reduceat(weights, starts), lengths)
+    return shares

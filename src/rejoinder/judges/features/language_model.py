@@ -13,7 +13,7 @@ from math import inf
 import numpy as np
 
 from rejoinder.example import Example
-from rejoinder.judges.features.table import WIDE, Feature, FeatureBlock, Features, feature_rows
+from rejoinder.judges.features.table import WIDE, Feature, FeatureBlock, Features, feature_rows, joint_features
 from rejoinder.judges.features.text import read_text
 from rejoinder.llm.causal import CausalModel, Reading, as_written
 from rejoinder.models.phrases import Phrases
@@ -30,11 +30,11 @@ def trigram_block(phrases: Phrases) -> FeatureBlock:
 
     The end of a reply counts as its last word.
     """
-    fluency = ("mean", "gain", "least", "sum", "lowest_gains", "start", "end")
+    fluency = [f"likely_{name}" for name in ("mean", "gain", "least", "sum", "lowest_gains", "start", "end")]
     features = (
-        *(Feature(f"likely_{name}", "fluency", None, -inf, inf) for name in fluency),
-        Feature("usual_words", "specificity", None, -inf, 0),
-        Feature("may_end", "fluency", None, -inf, 0.01),
+        *joint_features("fluency", -inf, inf, *fluency),
+        *joint_features("specificity", -inf, 0, "usual_words"),
+        *joint_features("fluency", -inf, 0, "may_end"),
     )
     return FeatureBlock("language", features, partial(_trigram_features, phrases))
 
@@ -101,7 +101,7 @@ CAUSAL: tuple[Feature[Reading], ...] = (
 
 def causal_block(name: str, model: CausalModel) -> FeatureBlock:
     """Return the features of a causal language model and its W states; NaN where a reply has no visible character."""
-    states = (Feature(f"state_{place}", WIDE, None, -inf, inf) for place in range(model.width))
+    states = joint_features(WIDE, -inf, inf, *(f"state_{place}" for place in range(model.width)))
     return FeatureBlock(name, (*CAUSAL, *states), partial(_causal_features, model))
 
 

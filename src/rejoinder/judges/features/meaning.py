@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
-from rejoinder.judges.features.table import Feature, FeatureBlock, Features
+from rejoinder.judges.features.table import FeatureBlock, Features, joint_features
 from rejoinder.models.encoders import PortableEncoder
 from rejoinder.models.mood import Mood
 from rejoinder.models.selector import Selector
@@ -30,15 +30,19 @@ def meaning_block(encoder: PortableEncoder, name: str = "meaning") -> FeatureBlo
     `context` is that with the last three turns as one text, `nearest` the highest and `mean` the mean over the last six
     turns, `drift` the cosine of the last turn with the one before, which does not depend on the reply.
     """
-    overlap = ("two_before_last", "nearest")
-    names = ("last", "before_last", "two_before_last", "context", "nearest", "mean", "drift")
-    features = [Feature(n, "context overlap" if n in overlap else "context fit", None, -1, 1) for n in names]
-    return FeatureBlock(name, tuple(features), partial(_meaning, encoder))
+    features = (
+        *joint_features("context fit", -1, 1, "last", "before_last"),
+        *joint_features("context overlap", -1, 1, "two_before_last"),
+        *joint_features("context fit", -1, 1, "context"),
+        *joint_features("context overlap", -1, 1, "nearest"),
+        *joint_features("context fit", -1, 1, "mean", "drift"),
+    )
+    return FeatureBlock(name, features, partial(_meaning, encoder))
 
 
 def reference_meaning_block(encoder: PortableEncoder, name: str = "reference_meaning") -> FeatureBlock:
     """Return the highest and the mean cosine of the reply with its references; NaN without any."""
-    features = tuple(Feature(n, "reference fit", None, -1, 1) for n in ("best", "mean"))
+    features = joint_features("reference fit", -1, 1, "best", "mean")
     return FeatureBlock(name, features, partial(_reference_meaning, encoder), needs_reference=True)
 
 
@@ -50,12 +54,10 @@ def selection_block(selector: Selector, encoder: Encoder) -> FeatureBlock:
     """
     selector.require(encoder)
     features = (
-        Feature("answers_context", "context fit", None, -1, 1),
-        Feature("answers_last", "context fit", None, -1, 1),
-        Feature("like_last", "context overlap", None, -1, 1),
-        Feature("like_before_last", "context overlap", None, -1, 1),
-        Feature("beyond_common", "context fit", None, -2, 2),
-        Feature("common_that_fit_better", "context fit", None, 0, 1),
+        *joint_features("context fit", -1, 1, "answers_context", "answers_last"),
+        *joint_features("context overlap", -1, 1, "like_last", "like_before_last"),
+        *joint_features("context fit", -2, 2, "beyond_common"),
+        *joint_features("context fit", 0, 1, "common_that_fit_better"),
     )
     return FeatureBlock("selection", features, partial(_selection, selector, encoder))
 
@@ -68,8 +70,7 @@ def mood_block(mood: Mood, encoder: Encoder) -> FeatureBlock:
     """
     mood.require(encoder)
     names = ("turn", "context", "reply", "reaction", "reaction_to_turn", "reaction_to_context", "reply_to_turn")
-    features = tuple(Feature(name, "context fit", None, -1, 1) for name in names)
-    return FeatureBlock("mood", features, partial(_mood, mood, encoder))
+    return FeatureBlock("mood", joint_features("context fit", -1, 1, *names), partial(_mood, mood, encoder))
 
 
 def _meaning(encoder: PortableEncoder, examples: Sequence[Example]) -> Features:
@@ -200,4 +201,5 @@ def _encode(encoder: Encoder, texts: Iterable[str], *, unit: bool = False) -> tu
 def _cosines(first: NDArray[np.floating], second: NDArray[np.floating]) -> FloatArray:
     """Return [...] cosines of unit vectors [..., D], from -1 to 1; NaN of a vector of NaN."""
     # The last bits of a cosine of 1 depend on the processor.
-    return np.clip(np.einsum("...d,...d->...", first, second), -1.0, 1.0)
+    cosines: FloatArray = np.clip(np.einsum("...d,...d->...", first, second), -1.0, 1.0)
+    return cosines

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
-from rejoinder.judges.features.table import Feature, FeatureBlock, Features
+from rejoinder.judges.features.table import FeatureBlock, Features, joint_features
 from rejoinder.judges.features.text import SUBSEQUENCE_WORDS, read_text
 from rejoinder.metrics import counting
 from rejoinder.models.phrases import Phrases
@@ -26,11 +26,13 @@ _RUN = 4  # the longest runs of characters; the shortest are of two
 
 def reference_block(phrases: Phrases) -> FeatureBlock:
     """Return features that are NaN without a reference, apart from the number of references."""
-    names = [(measure, f"{measure}_{how}") for measure in _MEASURES for how in ("best", "mean")]
-    ranges = {"length": (-inf, 0.0)}
-    features = [Feature(name, "reference fit", None, *ranges.get(measure, (0.0, 1.0))) for measure, name in names]
-    number = Feature("references", "other", None, 0, _MOST)
-    return FeatureBlock("reference", (*features, number), partial(_reference_features, phrases), needs_reference=True)
+    shares = [f"{measure}_{how}" for measure in _MEASURES[:-1] for how in ("best", "mean")]
+    features = (
+        *joint_features("reference fit", 0, 1, *shares),
+        *joint_features("reference fit", -inf, 0, "length_best", "length_mean"),
+        *joint_features("other", 0, _MOST, "references"),
+    )
+    return FeatureBlock("reference", features, partial(_reference_features, phrases), needs_reference=True)
 
 
 def _reference_features(phrases: Phrases, examples: Sequence[Example]) -> Features:
@@ -82,4 +84,5 @@ def _weight(phrases: Phrases, words: frozenset[str]) -> float:
 def _f1(shared: NDArray[np.number], totals: NDArray[np.number], owners: NDArray[np.int64]) -> FloatArray:
     """Return the F1 [M, ...] of what references and replies share, of `totals` of both; 0 where they share nothing."""
     whole = totals[owners] + totals[len(totals) - len(owners) :]
-    return np.divide(2.0 * shared, whole, out=np.zeros(shared.shape), where=shared != 0)
+    f1: FloatArray = np.divide(2.0 * shared, whole, out=np.zeros(shared.shape), where=shared != 0)
+    return f1

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.judges.regression.extent import Pieces, Shown, shown
+from rejoinder.judges.features.extent import Pieces, Shown, shown
 from rejoinder.models.threads import one_thread
 
 Features = NDArray[np.float32]
@@ -73,6 +73,11 @@ class FeatureBlock:
     features: Sequence[Feature[Any]]
     compute: Callable[[Sequence[Example]], Features]
     needs_reference: bool = False
+
+
+def joint_features(group: Group, low: float, high: float, *names: str) -> tuple[Feature[Any], ...]:
+    """Return features that their block computes together."""
+    return tuple(Feature(name, group, None, low, high) for name in names)
 
 
 def feature_rows(features: Sequence[Feature[T]], items: Iterable[T]) -> Features:

@@ -20,7 +20,7 @@ _VOWELLESS = re.compile(r"\b[b-df-hj-np-tv-xz]{4,}\b")
 _MARKUP = re.compile(
     r"</?\w[^<>]{0,40}>|https?:|www\.|&#?\w{2,8};|__\w+|\b_\w+_\b|[{}\\|~^]|\[/?\w{1,12}\]|\ufffd|â€|Ã.", re.IGNORECASE
 )
-_ASCII = {
+_ASCII: dict[Callable[[str], bool], bytes] = {
     kind: bytes(code for code in range(128) if kind(chr(code)))
     for kind in (str.isupper, str.isalpha, str.isdigit, str.isspace)
 }

@@ -1,8 +1,6 @@
 """The head over all features: boosted trees averaged with a smooth part, fitted to ratings of many data sets at once.
 
-People of one study use a scale otherwise than those of another. So a head is fitted to ratings that are standardised
-within their data set, and every set weighs by the square root of its size: a set of ten thousand lines is not to drown
-ten of five hundred. Shapes: N lines, F features, C contrasts.
+Shapes: N lines, F features, W numbers of a long vector, C probes.
 """
 
 from __future__ import annotations
@@ -13,91 +11,98 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.judges.regression.contrasts import Written, fit_contrasts, said_of, shared_out
 from rejoinder.judges.regression.kernel import Kernel, fit_kernel
-from rejoinder.judges.regression.linear import Linear, fit_linear
-from rejoinder.judges.regression.trees import FULL, Growth, Trees, grow, joined
+from rejoinder.judges.regression.linear import (
+    Linear,
+    Written,
+    fit_linear,
+    fit_probes,
+    probe_outputs,
+    share_contributions,
+)
+from rejoinder.judges.regression.trees import DEFAULT, TreeOptions, Trees, grow_trees, join
 from rejoinder.scorer import Advance, FloatArray, ignore
 
-TREES = 0.5  # what the trees weigh, against the smooth part
-PROBE = 0.3  # what the probe weighs, against both
-PENALTY = 1000.0  # of a probe
-SEEDS = 2  # forests, each grown with other draws of features: their mean is steadier than one
-USUAL_SIZE = 500  # lines of a data set whose lines weigh 1
+TREES = 0.5  # weight of the trees; the smooth part has the rest
+VECTOR_LINE = 0.3  # weight of the linear function of a long vector; the others have the rest
+FORESTS = 2  # each grown with other draws of features: their mean varies less than one
+_VECTOR_PENALTY = 1000.0
 
 
 @dataclass(frozen=True)
 class Head:
     """Predicts ratings in standard deviations of a data set.
 
-    It reads F features, one that is 1 of a reply without sense and 0 of others, and the W numbers of a long vector.
+    It reads [N, F + 1 + W]: F features, whether the reply is nonsense (1 or 0), and the W numbers of a long vector.
 
     Attributes:
-        kernel: the smooth part, over the F features and what the contrasts say.
-        trees: all forests, each leaf divided by their number; over these too.
-        probe: a straight line over the W numbers; None where there are none.
-        nonsense: how much less a reply without sense is worth.
-        contrasts: straight lines over the F features and the W numbers.
+        kernel: the smooth part, over the F features and the outputs of the probes.
+        trees: all forests joined, over the same.
+        vector_line: a linear function of the W numbers; None without any.
+        nonsense_penalty: how much lower nonsense is rated.
+        probes: linear functions of the F features and the W numbers.
     """
 
     kernel: Kernel
     trees: Trees
-    probe: Linear | None = None
-    nonsense: float = 0.0
-    contrasts: tuple[Linear, ...] = ()
+    vector_line: Linear | None = None
+    nonsense_penalty: float = 0.0
+    probes: tuple[Linear, ...] = ()
 
     @property
     def plain(self) -> int:
         """F."""
-        return len(self.kernel.centre) - len(self.contrasts)
+        return len(self.kernel.centre) - len(self.probes)
 
     def predict(self, features: NDArray[np.floating]) -> FloatArray:
-        """[N] predictions for [N, F + 1 + W], each the same to the last bit whatever stands beside it."""
+        """Return [N] predictions."""
         return self.mixed(features, (TREES,))[0]
 
     def mixed(self, features: NDArray[np.floating], shares: Sequence[float]) -> list[FloatArray]:
-        """[N] predictions for [N, F + 1 + W], one for each share that the trees have; the smooth part has the rest."""
-        own, senseless, vector = self._parted(features)
+        """Return [N] predictions for each weight of the trees."""
+        own, nonsense, vector = self._split(features)
         smooth, trees = self.kernel.predict(own), self.trees.predict(own)
-        each = [(1 - share) * smooth + share * trees for share in shares]
-        if self.probe is not None:
-            straight = PROBE * self.probe.predict(vector)
-            each = [(1 - PROBE) * found + straight for found in each]
-        return [found - self.nonsense * senseless for found in each]
+        mixtures = [(1 - share) * smooth + share * trees for share in shares]
+        if self.vector_line is not None:
+            straight = VECTOR_LINE * self.vector_line.predict(vector)
+            mixtures = [(1 - VECTOR_LINE) * mixture + straight for mixture in mixtures]
+        return [mixture - self.nonsense_penalty * nonsense for mixture in mixtures]
 
     @property
     def expected(self) -> float:
         """The prediction before any feature has moved it."""
-        found = (1 - TREES) * self.kernel.expected + TREES * self.trees.expected
-        return found if self.probe is None else (1 - PROBE) * found + PROBE * self.probe.base
+        mixture = (1 - TREES) * self.kernel.expected + TREES * self.trees.expected
+        line = self.vector_line
+        return mixture if line is None else (1 - VECTOR_LINE) * mixture + VECTOR_LINE * line.base
 
-    def told_from(self, features: NDArray[np.floating], weights: FloatArray) -> Head:
-        """The same head; `expected` is what it says of the average line of [N, F + 1 + W] features with [N] weights."""
-        own, _, vector = self._parted(features)
+    def with_baseline(self, features: NDArray[np.floating], weights: FloatArray) -> Head:
+        """Return the same head with its mean prediction for these features with [N] weights as `expected`."""
+        own, _, vector = self._split(features)
         return replace(
             self,
-            kernel=self.kernel.told_from(own, weights),
-            trees=self.trees.told_from(own, weights),
-            probe=self.probe and self.probe.told_from(vector, weights),
+            kernel=self.kernel.with_baseline(own, weights),
+            trees=self.trees.with_baseline(own, weights),
+            vector_line=self.vector_line and self.vector_line.with_baseline(vector, weights),
         )
 
-    def moved(self, features: NDArray[np.floating]) -> FloatArray:
-        """[N, F + 1 + W] what each feature adds to `expected`; together they add up to the prediction."""
-        own, senseless, vector = self._parted(features)
-        found = (1 - TREES) * self.kernel.moved(own) + TREES * self.trees.moved(own)
-        added = np.zeros(vector.shape)
-        if self.contrasts:
-            shares = shared_out(self.contrasts, _linear(features, self.plain), found[:, self.plain :])
-            found, added = found[:, : self.plain] + shares[:, : self.plain], shares[:, self.plain :]
-        if self.probe is not None:
-            found, added = (1 - PROBE) * found, (1 - PROBE) * added + PROBE * self.probe.moved(vector)
-        return np.hstack([found, -self.nonsense * senseless[:, None], added])
+    def contributions(self, features: NDArray[np.floating]) -> FloatArray:
+        """Return [N, F + 1 + W] what each feature adds to `expected`; they add up to the prediction."""
+        own, nonsense, vector = self._split(features)
+        added = (1 - TREES) * self.kernel.contributions(own) + TREES * self.trees.contributions(own)
+        of_vector = np.zeros(vector.shape)
+        if self.probes:
+            shares = share_contributions(self.probes, _without_rule(features, self.plain), added[:, self.plain :])
+            added, of_vector = added[:, : self.plain] + shares[:, : self.plain], shares[:, self.plain :]
+        if self.vector_line is not None:
+            added, of_vector = (1 - VECTOR_LINE) * added, (1 - VECTOR_LINE) * of_vector
+            of_vector = of_vector + VECTOR_LINE * self.vector_line.contributions(vector)
+        return np.hstack([added, -self.nonsense_penalty * nonsense[:, None], of_vector])
 
-    def _parted(self, features: NDArray[np.floating]) -> tuple[NDArray[np.floating], FloatArray, NDArray[np.floating]]:
-        """[N, F + C], [N] and [N, W]: the features by what reads them."""
-        own = np.ascontiguousarray(features[:, : self.plain])
-        if self.contrasts:
-            own = np.hstack([own, said_of(self.contrasts, _linear(features, self.plain))])
+    def _split(self, features: NDArray[np.floating]) -> tuple[NDArray[np.floating], FloatArray, NDArray[np.floating]]:
+        """Return [N, F + C], [N] and [N, W]: the features by what reads them."""
+        own = features[:, : self.plain]
+        if self.probes:
+            own = np.hstack([own, probe_outputs(self.probes, _without_rule(features, self.plain))])
         return own, np.asarray(features[:, self.plain], np.float64), features[:, self.plain + 1 :]
 
 
@@ -109,53 +114,40 @@ def fit_head(
     *,
     written: Written | None = None,
     vector: int = 0,
-    nonsense: float = 0.0,
-    growth: Growth = FULL,
-    seeds: int = SEEDS,
+    nonsense_penalty: float = 0.0,
+    options: TreeOptions = DEFAULT,
+    forests: int = FORESTS,
     advance: Advance = ignore,
 ) -> Head:
-    """A head fitted to targets.
+    """Fit a head to [N] targets of [N, F + 1 + W] features; lines count by [N] weights.
 
     Args:
-        features: [N, F + 1 + W] of lines.
-        targets: [N] what they deserve.
-        weights: [N] what each line counts.
+        features: of the lines.
+        targets: of the lines.
+        weights: of the lines.
         rng: decides what is random.
-        written: which lines are replies that people wrote to fit, or that do not fit; contrasts are fitted to these.
+        written: which lines are replies that people wrote to fit, or not to fit; probes are fitted to these.
         vector: W.
-        nonsense: see `Head`. No rating teaches it: people were hardly ever shown code or gibberish.
-        growth: how trees are grown.
-        seeds: how many forests.
+        nonsense_penalty: see `Head`. No rating teaches it: people were hardly ever shown code or gibberish.
+        options: how trees are grown.
+        forests: their number.
         advance: called with 1 after each.
     """
     plain = features.shape[1] - 1 - vector
     own = features[:, :plain]
-    contrasts: tuple[Linear, ...] = ()
+    probes: tuple[Linear, ...] = ()
     if written is not None:
-        contrasts, said = fit_contrasts(_linear(features, plain), written)
-        own = np.hstack([own, said]) if contrasts else own
+        probes, outputs = fit_probes(_without_rule(features, plain), written)
+        own = np.hstack([own, outputs])
     kernel = fit_kernel(own, targets, weights, rng)
-    forests = []
-    for _ in range(seeds):
-        forests.append(grow(own, targets, weights, growth, rng))
+    grown = []
+    for _ in range(forests):
+        grown.append(grow_trees(own, targets, weights, options, rng))
         advance(1)
-    probe = fit_linear(features[:, plain + 1 :], targets, weights, PENALTY) if vector else None
-    return Head(kernel, joined(forests), probe, nonsense, contrasts)
+    line = fit_linear(features[:, plain + 1 :], targets, weights, _VECTOR_PENALTY) if vector else None
+    return Head(kernel, join(grown), line, nonsense_penalty, probes)
 
 
-def _linear(features: NDArray[np.floating], plain: int) -> NDArray[np.floating]:
-    """[N, F + W] of [N, F + 1 + W]: what a contrast reads."""
-    return features[:, :plain] if features.shape[1] == plain + 1 else np.delete(features, plain, axis=1)
-
-
-def standardised(ratings: FloatArray, sets: NDArray[np.intp]) -> FloatArray:
-    """[N] ratings in standard deviations from the mean of their own data set; `sets` numbers these from 0."""
-    counts = np.maximum(np.bincount(sets), 1)
-    means = np.bincount(sets, ratings) / counts
-    spreads = np.sqrt(np.bincount(sets, (ratings - means[sets]) ** 2) / counts)
-    return (ratings - means[sets]) / np.where(spreads > 0, spreads, 1.0)[sets]
-
-
-def weights_of(sets: NDArray[np.intp]) -> FloatArray:
-    """[N] what each line weighs."""
-    return np.sqrt(USUAL_SIZE / np.bincount(sets)[sets])
+def _without_rule(features: NDArray[np.floating], plain: int) -> NDArray[np.floating]:
+    """Return [N, F + W] of [N, F + 1 + W] features: what probes read."""
+    return np.delete(features, plain, axis=1)

@@ -1,12 +1,16 @@
-"""The judge over views: features of an example, a head over them, ratings with an interval. Shapes: N examples."""
+"""The judge over features: features of an example, a head over them, ratings with an interval.
+
+What moved a score follows from the head itself: kernel, trees and linear functions all give what each feature adds, and
+the calibration turns that into rating points. Shapes: N examples, F features.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -15,41 +19,52 @@ from rejoinder.data.scales import Scale, in_words
 from rejoinder.example import Example
 from rejoinder.judges.answers import FITTED_LINES, UNREAD, explained_on, from_config, in_config, on_scale, training_in
 from rejoinder.judges.domain import FormRule
+from rejoinder.judges.features.extent import Shown, bounded
 from rejoinder.judges.features.resources import Resources, load_resources
-from rejoinder.judges.features.table import Features, FeatureSet
-from rejoinder.judges.learner import PREDICTED
+from rejoinder.judges.features.table import Features, FeatureSet, Group
+from rejoinder.judges.learner import PREDICTED, Side
 from rejoinder.judges.notes import CONTEXT_CUT, CUT, FORM_NOTES, UNLIKE, text_notes, usual_notes, with_domain
-from rejoinder.judges.regression.explaining import explanations_of
-from rejoinder.judges.regression.extent import Shown, bounded
-from rejoinder.judges.regression.fit import Part, Way, parts_used
-from rejoinder.judges.regression.parts import heads_in, with_heads
+from rejoinder.judges.regression.calibration import squash
+from rejoinder.judges.regression.correction import RAW_TEXT_FEATURES
+from rejoinder.judges.regression.fitted import FittedHead, heads_used, sides_present
+from rejoinder.judges.regression.folder import heads_in, with_heads
 from rejoinder.scorer import Card, Explanation, Scores, Warnings
 from rejoinder.text.normalize import visible
 
-FAMILY = "views"
+KIND = "views"
+"""The kind in the folders of these judges."""
 ADAPTED = "adapted"
-"""What the record of the training calls an adaptation to a user's lines."""
+"""The key of an adaptation in the record of the training."""
 EMPTY = "the response is empty"
 
 
+class HeadRows(NamedTuple):
+    """The examples that one head scores: their rows, the texts that are read, and [n, F] what the head reads."""
+
+    head: FittedHead
+    rows: list[int]
+    examples: list[Example]
+    features: Features
+
+
 @dataclass(frozen=True)
-class ViewsJudge:
+class FeatureJudge:
     """A fitted judge.
 
     Attributes:
-        material: what its views are made of.
-        heads: what predicts, with a reference and without.
+        resources: what its features are computed with.
+        heads: for lines with references and for those without.
         training: how it was fitted, JSON values.
-        scale: the lowest and highest rating that it answers with; its heads predict 1 to 5.
+        scale: the lowest and highest rating of its answers; its heads predict 1 to 5.
         name: on its card.
         version: goes up when its scores change.
         domain: see `Card.domain`.
-        form: what tells replies out of its domain by their form; only the bundled judges have it. Others go by how
-            far a line is from those that they were fitted on.
+        form: finds replies out of domain by their form; only the bundled judges have it. Others go by the distance to
+            the lines that they were fitted on.
     """
 
-    material: Resources
-    heads: Mapping[Way, Part]
+    resources: Resources
+    heads: Mapping[Side, FittedHead]
     training: Mapping[str, Any]
     scale: Scale = PREDICTED
     name: str = "judge"
@@ -58,9 +73,9 @@ class ViewsJudge:
     form: FormRule | None = None
 
     @property
-    def views(self) -> FeatureSet:
-        """What it reads."""
-        return self.material.features
+    def feature_set(self) -> FeatureSet:
+        """The features of an example."""
+        return self.resources.features
 
     @cached_property
     def card(self) -> Card:
@@ -72,7 +87,7 @@ class ViewsJudge:
             needs=frozenset(self.heads) if len(self.heads) == 1 else frozenset({"context or reference"}),
             range=self.scale,
             version=self.version,
-            source="boosted trees and kernel ridge regression over views of an example (docs/judge.md)",
+            source="boosted trees and kernel ridge regression over features of an example (docs/judge.md)",
             notes=(
                 f"Scores lie from {in_words(self.scale)} and reach neither end: the outer tenths are bent, so the best "
                 "of several replies keep their order. Each comes with an interval that is meant to hold 90 % of "
@@ -80,7 +95,7 @@ class ViewsJudge:
             ),
             domain=self.domain,
             unread=UNREAD,
-            reads_line=self.material.reads_line,
+            reads_line=self.resources.reads_line,
             explains=True,
         )
 
@@ -95,99 +110,100 @@ class ViewsJudge:
         return {"model": self.parts.digest}
 
     def score_batch(self, examples: Sequence[Example]) -> Scores:
-        """Predicted ratings with their intervals; an empty response is unscored."""
-        found = {name: np.full(len(examples), np.nan) for name in ("values", "low", "high")}
-        unlike: set[int] = set()
-        shown = list(map(self.views.shown, examples))
-        read = [one.example for one in shown]
-        reasons = _empty(read)
-        for way, rows in self._shared(read, reasons).items():
-            own = [read[row] for row in rows]
-            part, features = self.heads[way], self.features(own, way)
-            answers = part.calibration.answers(part.predict(features, own))
-            for name, values in zip(found, answers, strict=True):
-                found[name][rows] = values
-            raw = [bounded(examples[row]) for row in rows]  # the form of a text is in its markup too
-            outside = part.unlike(features) if self.form is None else self.form.outside(raw)
-            unlike.update(rows[place] for place in np.flatnonzero(outside).tolist())
-        outcome = Scores(
-            found["values"],
-            reasons,
-            warnings=self._notes(examples, shown, unlike),
-            low=found["low"],
-            high=found["high"],
-        )
+        """Return predicted ratings with their intervals; an empty response has no score."""
+        values, low, high = (np.full(len(examples), np.nan) for _ in range(3))
+        outside: set[int] = set()
+        shown = list(map(self.feature_set.shown, examples))
+        for head, rows, own, features in self._by_head([part.example for part in shown]):
+            values[rows], low[rows], high[rows] = head.calibration.answers(head.predict(features, own))
+            # The form of a text is in its markup too.
+            raw = [bounded(examples[row]) for row in rows]
+            flags = head.out_of_domain(features) if self.form is None else self.form.outside(raw)
+            outside.update(rows[place] for place in np.flatnonzero(flags).tolist())
+        reasons = {row: EMPTY for row, part in enumerate(shown) if not visible(part.example.response)}
+        outcome = Scores(values, reasons, warnings=self._warnings(examples, shown, outside), low=low, high=high)
         return on_scale(outcome, PREDICTED, self.scale)
 
     def explain(self, examples: Sequence[Example]) -> list[Explanation | None]:
-        """What moved each rating, by the groups of features; None where there is no score."""
-        found: list[Explanation | None] = [None] * len(examples)
-        read = [self.views.shown(example).example for example in examples]
-        for way, rows in self._shared(read, _empty(read)).items():
-            own = [read[row] for row in rows]
-            told = explanations_of(self.heads[way], self.views.groups, self.features(own, way), own)
-            for row, one in zip(rows, told, strict=True):
-                found[row] = explained_on(one, PREDICTED, self.scale)
-        return found
+        """Return what moved each rating, by the groups of features; None where there is no score."""
+        explanations: list[Explanation | None] = [None] * len(examples)
+        for part in self._by_head([self.feature_set.shown(example).example for example in examples]):
+            for row, explanation in zip(part.rows, _explanations(part, self.feature_set.groups), strict=True):
+                explanations[row] = explained_on(explanation, PREDICTED, self.scale)
+        return explanations
 
-    def features(self, examples: Sequence[Example], way: Way) -> Features:
-        """[N, F] what the head of one way reads."""
-        return self.views.compute(examples)[:, self.heads[way].columns]
+    def features(self, examples: Sequence[Example], side: Side) -> Features:
+        """Return [N, F] what one head reads."""
+        return self.feature_set.compute(examples)[:, self.heads[side].columns]
 
-    def _shared(self, examples: Sequence[Example], reasons: Mapping[int, str]) -> dict[Way, list[int]]:
-        """The rows that each head scores."""
-        context = np.array([any(map(visible, one.context)) for one in examples], np.bool_)
-        reference = np.array([any(map(visible, one.references)) for one in examples], np.bool_)
-        shared: dict[Way, list[int]] = {}
-        for row, way in enumerate(parts_used(self.heads, context, reference)):
-            if way is not None and row not in reasons:
-                shared.setdefault(way, []).append(row)
-        return shared
+    def _by_head(self, examples: Sequence[Example]) -> Iterator[HeadRows]:
+        """Yield what each head scores; features are computed once for all heads."""
+        used = heads_used(self.heads, *sides_present(examples))
+        rows = [row for row, side in enumerate(used) if side is not None and visible(examples[row].response)]
+        features = self.feature_set.compute([examples[row] for row in rows])
+        for side, head in self.heads.items():
+            places = [place for place, row in enumerate(rows) if used[row] == side]
+            if places:
+                own = [rows[place] for place in places]
+                yield HeadRows(head, own, [examples[row] for row in own], features[places][:, head.columns])
 
-    def _notes(self, examples: Sequence[Example], shown: Sequence[Shown], unlike: set[int]) -> Warnings:
-        """What the judge cannot judge."""
-        usual = usual_notes(self.training.get("noted", {}))
-        if ADAPTED in self.training:  # its domain is the user's lines, and a distance tells how long those are
-            usual |= FORM_NOTES
-        told = text_notes(list(map(bounded, examples)), ("context",))
-        cut = self.material.truncated([one.example.response for one in shown])
-        found = {}
-        for row in range(len(examples)):
-            notes = [note for note in told.get(row, ()) if note not in usual]
-            notes += [CUT] * (row in cut or shown[row].cut) + [CONTEXT_CUT] * shown[row].context_cut
-            notes += [UNLIKE] * (row in unlike)
+    def _warnings(self, examples: Sequence[Example], shown: Sequence[Shown], outside: set[int]) -> Warnings:
+        """Return what the judge cannot judge."""
+        common = usual_notes(self.training.get("noted", {}))
+        if ADAPTED in self.training:  # its domain is the user's lines, and a distance shows how long those are
+            common |= FORM_NOTES
+        of_texts = text_notes(list(map(bounded, examples)), ("context",))
+        cut = self.resources.truncated([part.example.response for part in shown])
+        warnings = {}
+        for row, part in enumerate(shown):
+            notes = [note for note in of_texts.get(row, ()) if note not in common]
+            notes += [CUT] * (row in cut or part.cut) + [CONTEXT_CUT] * part.context_cut + [UNLIKE] * (row in outside)
             if notes:
-                found[row] = with_domain(notes)
-        return found
+                warnings[row] = with_domain(notes)
+        return warnings
 
     @cached_property
     def parts(self) -> Parts:
         """Everything that decides a score."""
-        own = Parts({"kind": FAMILY, "training": dict(self.training), **in_config(self.scale)}, {})
-        return self.material.store(with_heads(own, self.views, self.heads))
+        own = Parts({"kind": KIND, "training": dict(self.training), **in_config(self.scale)}, {})
+        return self.resources.store(with_heads(own, self.feature_set, self.heads))
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
-        """See `PortableJudge.save`."""
+        """Write the judge as a folder; see `PortableJudge.save`."""
         write_folder(folder, self.parts, self.text_card(), force=force)
 
     def text_card(self) -> str:
-        """The card for people."""
+        """Return the card for people."""
         lines = "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in self.training.items())
-        return f"# Judge over views\n\n{self.card.summary}. {self.card.notes}\n\n## Training\n\n{lines}\n"
+        return f"# Judge over features\n\n{self.card.summary}. {self.card.notes}\n\n## Training\n\n{lines}\n"
 
 
-def _empty(examples: Sequence[Example]) -> dict[int, str]:
-    """The rows of which nothing can be seen, and why they have no score."""
-    return {row: EMPTY for row, example in enumerate(examples) if not visible(example.response)}
+def _explanations(part: HeadRows, groups: Sequence[Group]) -> list[Explanation]:
+    """Return [n] what moved the ratings of one head, from 1 to 5; `groups` are those of all features."""
+    head, calibration = part.head, part.head.calibration
+    own = np.array([groups[column] for column in head.columns] + ["form"] * len(RAW_TEXT_FEATURES))
+    before = calibration.ratings(np.array([head.expected]))
+    base = squash(before)
+    after = calibration.ratings(head.predict(part.features, part.examples))
+    # Squashing a score into the scale leaves the same share of what each feature added.
+    away = after - before
+    kept = np.divide(squash(after) - base, away, out=np.ones(len(away)), where=away != 0)
+    points = head.contributions(part.features, part.examples) * (calibration.stretch * kept)[:, None]
+    own = own[: points.shape[1]]  # a head without a correction does not read the raw text
+    by_group = {group: points[:, own == group].sum(axis=1).tolist() for group in get_args(Group) if group in own}
+    return [
+        Explanation(float(base[0]), {group: added[row] for group, added in by_group.items()})
+        for row in range(len(points))
+    ]
 
 
-def from_parts(parts: Parts) -> ViewsJudge:
-    """The judge with these parts, as its folder held them.
+def from_parts(parts: Parts) -> FeatureJudge:
+    """Return the judge with these parts, as its folder held them.
 
     Raises:
-        DataError: a part is missing, or is not what it must be.
-        MissingExtra: a library that an encoder of the user's needs is not installed.
+        DataError: a part is missing or impossible.
+        MissingExtra: a library that an encoder of the user needs is not installed.
     """
-    material = load_resources(parts)
-    heads, training = heads_in(parts, material.features), training_in(parts.config)
-    return ViewsJudge(material, heads, training, from_config(parts.config))
+    resources = load_resources(parts)
+    heads, training = heads_in(parts, resources.features), training_in(parts.config)
+    return FeatureJudge(resources, heads, training, from_config(parts.config))

@@ -9,7 +9,6 @@ direction), C state that stands for what came before, D decoder, Z latent width,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -17,8 +16,6 @@ from torch import Tensor, nn
 
 from rejoinder.models.networks.latent import Gaussian, GaussianNet, divergence
 from rejoinder.models.networks.recurrent import (
-    Cell,
-    Normalise,
     Recurrent,
     State,
     cross_entropy,
@@ -26,46 +23,7 @@ from rejoinder.models.networks.recurrent import (
     masked,
     reversed_within,
 )
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """What decides the shape of a dialogue model.
-
-    Attributes:
-        vocabulary: V.
-        embedding: E.
-        utterance: H, units of the utterance encoder in each direction.
-        context: units of the context encoder; 0 makes a Seq2Seq, for which the last turn alone stands for what came
-            before.
-        decoder: D, units of the decoder.
-        latent: Z; more than 0 makes a VHRED.
-        cell: the recurrence of all layers.
-        normalise: where layer normalisation stands.
-        word_drop: share of the previous words that the decoder does not get to see in training.
-        unknown: id that stands in for a dropped word.
-        bag_of_words: whether a VHRED in training also has to tell the words of a turn, in no order, from its condition.
-            No part of the paper; against the collapse of the latent (Zhao et al. 2017, section 3.3).
-        beside: width of what else the decoder is conditioned on, as in a MrRNN.
-    """
-
-    vocabulary: int
-    embedding: int = 128
-    utterance: int = 128
-    context: int = 256
-    decoder: int = 256
-    latent: int = 0
-    cell: Cell = "lstm"
-    normalise: Normalise = "none"
-    word_drop: float = 0.25
-    unknown: int = 1
-    bag_of_words: bool = False
-    beside: int = 0
-
-    @property
-    def state(self) -> int:
-        """C."""
-        return self.context or 2 * self.utterance
+from rejoinder.models.sizes import DialogueSizes
 
 
 class Turns(NamedTuple):
@@ -109,7 +67,7 @@ class Losses(NamedTuple):
 class UtteranceEncoder(nn.Module):
     """A turn to a vector: the last state of a forward and of a backward layer, side by side."""
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: DialogueSizes) -> None:
         super().__init__()
         self.forwards = Recurrent(sizes.embedding, sizes.utterance, sizes.cell, sizes.normalise)
         self.backwards = Recurrent(sizes.embedding, sizes.utterance, sizes.cell, sizes.normalise)
@@ -127,7 +85,7 @@ class Decoder(nn.Module):
     The condition sets the first state and enters every step; the logits see the state, the last word and the condition.
     """
 
-    def __init__(self, sizes: Sizes, condition: int) -> None:
+    def __init__(self, sizes: DialogueSizes, condition: int) -> None:
         super().__init__()
         self.first = nn.Linear(condition, sizes.decoder)
         self.layer = Recurrent(sizes.embedding + condition, sizes.decoder, sizes.cell, sizes.normalise)
@@ -148,7 +106,7 @@ class Decoder(nn.Module):
 class DialogueModel(nn.Module):
     """HRED; a VHRED where `sizes.latent` is not 0; a Seq2Seq where `sizes.context` is 0."""
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: DialogueSizes) -> None:
         super().__init__()
         self.sizes = sizes
         self.embedding = nn.Embedding(sizes.vocabulary, sizes.embedding)

@@ -7,7 +7,6 @@ Shapes: B dialogues, U turns, N turns of all dialogues together, P pairs, D unit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -15,31 +14,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rejoinder.models.networks.dialogue import Dialogues, Turns
-from rejoinder.models.networks.recurrent import Cell, Normalise, Recurrent, last_step
+from rejoinder.models.networks.recurrent import Recurrent, last_step
 from rejoinder.models.networks.sequences import in_sequence
-
-
-@dataclass(frozen=True)
-class DualSizes:
-    """What decides the shape of the model.
-
-    Attributes:
-        vocabulary: pieces.
-        embedding: width of a piece's vector.
-        units: D.
-        cell: the recurrence.
-        normalise: where layer normalisation stands.
-        negatives: wrong responses to a right one: 1 in Lowe et al. 2015, 10 in Deriu and Cieliebak 2019.
-        bilinear: whether there is an M; without it the plain product of Deriu and Cieliebak 2019.
-    """
-
-    vocabulary: int
-    embedding: int = 128
-    units: int = 256
-    cell: Cell = "lstm"
-    normalise: Normalise = "none"
-    negatives: int = 1
-    bilinear: bool = True
+from rejoinder.models.sizes import DualEncoderSizes
 
 
 class Pairs(NamedTuple):
@@ -59,7 +36,7 @@ class Pairs(NamedTuple):
 class DualEncoder(nn.Module):
     """The shared recurrence and M, which starts as the identity."""
 
-    def __init__(self, sizes: DualSizes) -> None:
+    def __init__(self, sizes: DualEncoderSizes) -> None:
         super().__init__()
         self.sizes = sizes
         self.embedding = nn.Embedding(sizes.vocabulary, sizes.embedding)

@@ -7,39 +7,13 @@ Shapes: B dialogues, T tokens, V vocabulary, E word, D units.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 
 from rejoinder.models.networks.dialogue import Dialogues, Losses
-from rejoinder.models.networks.recurrent import Cell, Normalise, Recurrent, State, cross_entropy, masked
+from rejoinder.models.networks.recurrent import Recurrent, State, cross_entropy, masked
 from rejoinder.models.networks.sequences import in_sequence
-
-
-@dataclass(frozen=True)
-class LanguageSizes:
-    """What decides the shape of the model.
-
-    Attributes:
-        vocabulary: V.
-        embedding: E.
-        units: D.
-        cell: the recurrence.
-        normalise: where layer normalisation stands.
-        word_drop: share of the previous words that the model does not get to see in training.
-        unknown: id that stands in for a dropped word.
-        end: id that ends a turn, and so stands before every turn.
-    """
-
-    vocabulary: int
-    embedding: int = 128
-    units: int = 256
-    cell: Cell = "lstm"
-    normalise: Normalise = "none"
-    word_drop: float = 0.0
-    unknown: int = 1
-    end: int = 2
+from rejoinder.models.sizes import LanguageSizes
 
 
 class LanguageModel(nn.Module):

@@ -9,15 +9,15 @@ outputs only, keeps the fused kernel, and is the faster choice.
 
 from __future__ import annotations
 
-from typing import Literal, cast
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence
 
-Cell = Literal["lstm", "gru"]
-Normalise = Literal["none", "layers", "gates"]
+from rejoinder.models.sizes import Cell, Normalise
+
 State = tuple[Tensor, ...]
 """(h [B, H],) of a GRU, (h, c) of an LSTM."""
 

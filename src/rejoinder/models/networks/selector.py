@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rejoinder.models.selecting import SelectorSizes
+from rejoinder.models.sizes import SelectorSizes
 
 _FIRST_SCALE, _HIGHEST_SCALE = 2.5, 3.6  # logarithms
 

@@ -14,7 +14,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rejoinder.models.averaging import LEFT, RIGHT
-from rejoinder.models.convolving import HIGHEST, StudentSizes
+from rejoinder.models.convolving import HIGHEST
+from rejoinder.models.sizes import StudentSizes
 
 
 class Block(nn.Module):

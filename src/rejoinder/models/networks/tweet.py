@@ -6,31 +6,11 @@ Shapes: B messages, T characters, E lookup, H units of each direction, D embeddi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 
 from rejoinder.models.networks.recurrent import Recurrent, last_step, reversed_within
-
-
-@dataclass(frozen=True)
-class TweetSizes:
-    """What decides the shape of the network; the defaults of the last three are the release's.
-
-    Attributes:
-        symbols: rows of the lookup table: the known characters, and one for the unknown.
-        hashtags: L.
-        lookup: E.
-        units: H.
-        embedding: D, the width of a message's vector.
-    """
-
-    symbols: int
-    hashtags: int
-    lookup: int = 150
-    units: int = 500
-    embedding: int = 500
+from rejoinder.models.sizes import TweetSizes
 
 
 class TweetModel(nn.Module):
