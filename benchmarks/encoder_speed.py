@@ -34,9 +34,9 @@ import rejoinder
 from rejoinder.data.folders import Parts
 from rejoinder.errors import RejoinderError
 from rejoinder.models import load_encoder
-from rejoinder.models.bpe import train_bpe
 from rejoinder.models.encoders import PortableEncoder
-from rejoinder.models.student_encoder import from_parts
+from rejoinder.models.student import from_parts
+from rejoinder.models.vocabulary import train_bpe
 from rejoinder.pretraining.recipe import StudentRecipe, read_recipe
 from rejoinder.report.markdown import markdown_table
 

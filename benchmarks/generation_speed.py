@@ -24,10 +24,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from rejoinder.models.bpe import END_ID, PAD_ID, UNK_ID
 from rejoinder.models.networks import decoding as generate
 from rejoinder.models.networks.dialogue import DialogueModel
 from rejoinder.models.sizes import DialogueSizes
+from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID
 from rejoinder.report.markdown import markdown_table
 
 RESULT = Path(__file__).parent / "results" / "generation_speed.md"

@@ -28,10 +28,10 @@ import torch
 from torch import Tensor, nn
 
 from rejoinder.data.dialogues import Dialogue
-from rejoinder.models.bpe import train_bpe
 from rejoinder.models.networks.dialogue import DialogueModel, Dialogues
 from rejoinder.models.networks.recurrent import cross_entropy, masked
 from rejoinder.models.sizes import DialogueSizes, Normalise
+from rejoinder.models.vocabulary import train_bpe
 from rejoinder.pretraining.batches import make_batch, piece_stream
 from rejoinder.pretraining.dialogue import as_tensors
 from rejoinder.pretraining.tokens import TokenStore, write_tokens

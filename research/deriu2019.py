@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.estimates import Estimate
-from rejoinder.judges.adem.fit import FitOptions
 from rejoinder.judges.adem.judge import TERMS
+from rejoinder.judges.adem.optimizer import AdemOptions
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.splits import fold_groups
 from research.asked import Asked, Takes
@@ -191,7 +191,7 @@ def _scores(prepared: Prepared, folds: Sequence[_Held], advance: Advance) -> dic
     return {name: np.array(rows) for name, rows in found.items()}
 
 
-def _judges(prepared: Prepared) -> Iterator[tuple[str, Encoding, FitOptions]]:
+def _judges(prepared: Prepared) -> Iterator[tuple[str, Encoding, AdemOptions]]:
     """The judges: AutoJudge over every encoder, then the same term with components and penalty, over the first."""
     main = next(iter(prepared.encoders))
     for name, encodings in prepared.encoders.items():

@@ -12,11 +12,9 @@ import numpy as np
 
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
-from rejoinder.judges.adem.fit import BilinearFit
 from rejoinder.judges.adem.head import Terms, Vectors
-from rejoinder.judges.adem.learner import Lines
-from rejoinder.judges.adem.oversample import response_lengths
-from rejoinder.judges.adem.sides import encode
+from rejoinder.judges.adem.learner import Lines, encode_lines
+from rejoinder.judges.adem.optimizer import AdemFit
 from rejoinder.judges.learner import Rows
 from rejoinder.models import load_encoder
 from rejoinder.models.encoders import AverageEncoder, PortableEncoder
@@ -92,7 +90,7 @@ class Encoding:
         whole = np.all([np.isfinite(side[rows]).all(axis=1) for side in self.raw], axis=0)
         return rows[np.flatnonzero(whole)]
 
-    def predict(self, fitted: BilinearFit) -> FloatArray:
+    def predict(self, fitted: AdemFit) -> FloatArray:
         """[N] predicted ratings, of several references the mean of the scores; NaN where a side has no vector."""
         return self.lines.encoded.combine(fitted.predict(self.lines.encoded.pairs()), "mean")
 
@@ -160,5 +158,5 @@ def _load(source: Source) -> dict[str, PortableEncoder]:
 def _encode(name: str, state: str, encoder: PortableEncoder, examples: Sequence[Example], terms: Terms) -> Encoding:
     """The lines in one encoder's vectors, and how long that took."""
     start = time.perf_counter()
-    lines = Lines(encode(examples, encoder, terms), response_lengths(examples))
+    lines = encode_lines(encoder, examples, terms)
     return Encoding(name, state, encoder, lines, time.perf_counter() - start)

@@ -12,7 +12,7 @@ import numpy as np
 
 from rejoinder.data.read import read
 from rejoinder.example import Example
-from rejoinder.judges.adem.sides import encode
+from rejoinder.judges.adem.judge import encode
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.resamples import Sampling

@@ -13,10 +13,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rejoinder.judges.adem.fit import BilinearFit, FitOptions, Normalise, take
+from rejoinder.judges.adem.head import Normalise
 from rejoinder.judges.adem.judge import Kind
-from rejoinder.judges.adem.learner import BilinearLearner
-from rejoinder.judges.adem.recipes import DERIU2019
+from rejoinder.judges.adem.learner import AdemLearner
+from rejoinder.judges.adem.optimizer import PRESETS, AdemFit, AdemOptions
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.train import SHARES
 from rejoinder.scorer import Advance, FloatArray, ignore
@@ -27,9 +27,9 @@ from research.material import Material
 
 # Larger batches, longer steps and fewer epochs than the defaults: ten times quicker; the validation error is the same
 # within .004 rating points, because it is lowest after some six epochs.
-QUICK = FitOptions(batch_size=128, learning_rate=0.007, epochs=20)
+QUICK = AdemOptions(batch_size=128, learning_rate=0.007, epochs=20)
 # The printed step is .001; twice that comes to the same validation error in half the time.
-QUICK_AUTOJUDGE = replace(DERIU2019, learning_rate=0.002, epochs=30)
+QUICK_AUTOJUDGE = replace(PRESETS["deriu2019"], learning_rate=0.002, epochs=30)
 COMPONENTS = (7, 20, 50, 100, 150)
 NORMALISE: tuple[Normalise, ...] = ("none", "l2")
 OVERSAMPLE: tuple[Literal["words"] | None, ...] = (None, "words")
@@ -67,7 +67,7 @@ class Settings(NamedTuple):
     oversample: Literal["words"] | None
 
     @property
-    def options(self) -> FitOptions:
+    def options(self) -> AdemOptions:
         """How to fit with these settings."""
         return replace(QUICK, components=self.components, normalise=self.normalise, oversample=self.oversample)
 
@@ -81,7 +81,7 @@ class Judgement(NamedTuple):
         validation: its Pearson and Spearman correlations on the validation part; NaN where there is none.
     """
 
-    fitted: BilinearFit
+    fitted: AdemFit
     encoding: Encoding
     validation: tuple[float, float]
 
@@ -113,13 +113,13 @@ def splits(material: Material, seeds: int) -> list[Split]:
     return found
 
 
-def judge(material: Material, encoding: Encoding, split: Split, kind: Kind, options: FitOptions) -> Judgement:
+def judge(material: Material, encoding: Encoding, split: Split, kind: Kind, options: AdemOptions) -> Judgement:
     """A judge fitted on those lines of a split that have vectors."""
     train, validation = encoding.usable(split.train), encoding.usable(split.validation)
     ratings, rng = material.ratings, np.random.default_rng(split.seed)
-    learner = BilinearLearner(kind, encoding.encoder, options)
-    fitted = learner.fit(encoding.lines, ratings, train, validation, rng).course
-    predicted = fitted.predict(take(encoding.raw, validation))
+    learner = AdemLearner(kind, encoding.encoder, options)
+    fitted = learner.fit(encoding.lines, ratings, train, validation, rng).fit
+    predicted = fitted.predict(encoding.raw.at(validation))
     by_value, by_rank = (correlate(predicted, ratings[validation]).value for correlate in (pearson, spearman))
     return Judgement(fitted, encoding, (by_value, by_rank))
 

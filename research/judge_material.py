@@ -10,8 +10,8 @@ from rejoinder.judges.features.resources import Resources, default_resources
 from rejoinder.models import load_encoder
 from rejoinder.models.mood import from_parts as mood_of
 from rejoinder.models.phrases import from_parts as phrases_of
-from rejoinder.models.selector_encoder import from_parts as selector_of
-from rejoinder.models.student_encoder import StudentEncoder
+from rejoinder.models.selector import from_parts as selector_of
+from rejoinder.models.student import StudentEncoder
 from research.asked import named
 
 MADE_OF = ("phrases", "student", "selector", "mood")

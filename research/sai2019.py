@@ -14,7 +14,7 @@ from rejoinder.auditing import Attack, audit
 from rejoinder.auditing.attack import ATTACKS, POOL_ATTACKS
 from rejoinder.auditing.pool import read_replies
 from rejoinder.example import Example
-from rejoinder.judges.adem.judge import BilinearJudge, Kind
+from rejoinder.judges.adem.judge import AdemJudge, Kind
 from rejoinder.judges.differentiable import is_differentiable
 from rejoinder.judges.learner import PREDICTED
 from rejoinder.models import load_responder
@@ -58,7 +58,7 @@ class Trained(NamedTuple):
         validation: its Pearson and Spearman correlations on the validation part.
     """
 
-    judge: BilinearJudge
+    judge: AdemJudge
     state: str
     validation: tuple[float, float]
 
@@ -142,9 +142,9 @@ def _trained(kind: Kind, encodings: Sequence[Encoding], material: Material, spli
     return Trained(_as_scorer(kind, best), best.encoding.state, best.validation)
 
 
-def _as_scorer(kind: Kind, fitted: Judgement) -> BilinearJudge:
+def _as_scorer(kind: Kind, fitted: Judgement) -> AdemJudge:
     """The judge that scores examples."""
-    return BilinearJudge(
+    return AdemJudge(
         kind=kind,
         encoder=fitted.encoding.encoder,
         normalise=fitted.fitted.normalise,

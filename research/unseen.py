@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.estimates import Estimate
-from rejoinder.judges.adem.fit import FitOptions
 from rejoinder.judges.adem.judge import Kind
+from rejoinder.judges.adem.optimizer import AdemOptions
 from rejoinder.judges.learner import Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.resamples import Sampling
@@ -104,7 +104,7 @@ def unseen_systems(
     figures: Figures,
     splits: Sequence[Split],
     full: Sequence[Judgement],
-    options: Sequence[FitOptions],
+    options: Sequence[AdemOptions],
     kind: Kind,
     where: Appearances,
     advance: Advance = ignore,
@@ -150,7 +150,7 @@ def fewer_labels(
     figures: Figures,
     splits: Sequence[Split],
     full: Sequence[Judgement],
-    options: Sequence[FitOptions],
+    options: Sequence[AdemOptions],
     kind: Kind,
     where: Appearances,
     advance: Advance = ignore,
@@ -178,7 +178,7 @@ def _fitted(
     material: Material,
     splits: Sequence[Split],
     full: Sequence[Judgement],
-    options: Sequence[FitOptions],
+    options: Sequence[AdemOptions],
     kind: Kind,
     advance: Advance,
 ) -> FloatArray:

@@ -12,8 +12,8 @@ from rejoinder.data.folders import Parts, write_folder
 from rejoinder.llm.loading import FOLDERS
 from rejoinder.models import dual_responder as dual
 from rejoinder.models import load_encoder, retrieval
-from rejoinder.models.bpe import train_bpe
 from rejoinder.models.reply_bank import PART, sample
+from rejoinder.models.vocabulary import train_bpe
 
 # The two ways in which models read HREDs; the others have one state.
 RECURRENT = ("hred", "vhred")

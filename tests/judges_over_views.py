@@ -17,8 +17,8 @@ from rejoinder.judges.regression.trees import TreeOptions
 from rejoinder.judges.train import train_judge
 from rejoinder.models import load_encoder
 from rejoinder.models.phrases import from_parts as from_phrases
-from rejoinder.models.selector_encoder import from_parts as from_selector
-from rejoinder.models.student_encoder import StudentEncoder
+from rejoinder.models.selector import from_parts as from_selector
+from rejoinder.models.student import StudentEncoder
 
 QUICK = TreeOptions(trees=20, learning_rate=0.2, min_leaf=5)
 

@@ -14,8 +14,8 @@ import numpy as np
 
 import rejoinder
 from rejoinder.judges import load_learner
-from rejoinder.judges.adem.fit import FitOptions
-from rejoinder.judges.adem.judge import BilinearJudge
+from rejoinder.judges.adem.judge import AdemJudge
+from rejoinder.judges.adem.optimizer import AdemOptions
 from rejoinder.judges.adem.panel import Panel
 from rejoinder.judges.learner import AnyLearner, Choices
 from rejoinder.judges.train import Trained, train_judge
@@ -100,9 +100,9 @@ def rated(parts: dict[str, tuple[str, ...]], join: str) -> list[dict[str, Any]]:
     return [{**line, "references": [sentence(2)], "scale": [1, 4]} for line in lines]
 
 
-def bilinear_of(trained: Trained) -> BilinearJudge:
+def adem_of(trained: Trained) -> AdemJudge:
     """The judge, which is a bilinear one."""
-    assert isinstance(trained.judge, BilinearJudge)
+    assert isinstance(trained.judge, AdemJudge)
     return trained.judge
 
 
@@ -112,7 +112,7 @@ def panel_of(trained: Trained) -> Panel:
     return trained.judge
 
 
-def bilinear_learner(kind: str, encoder: PortableEncoder | str = "word-vectors", options: Any = None) -> AnyLearner:
+def adem_learner(kind: str, encoder: PortableEncoder | str = "word-vectors", options: Any = None) -> AnyLearner:
     """What learns such a judge."""
     return load_learner(kind, Choices(encoder=encoder, options=options))
 
@@ -125,4 +125,4 @@ def small_panel() -> Panel:
         for row, one in enumerate(rejoinder.read("@conture"))
     ]
     spare = [replace(one, context=(), id=f"{one.id} alone") for one in lines if one.references]
-    return panel_of(train_judge([*lines, *spare], "panel", options=FitOptions(components=6, epochs=2)))
+    return panel_of(train_judge([*lines, *spare], "panel", options=AdemOptions(components=6, epochs=2)))

@@ -23,8 +23,8 @@ from loopback import completion, serving
 from rejoinder.cli import main
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
-from rejoinder.judges.adem.fit import FitOptions
 from rejoinder.judges.adem.judge import TERMS
+from rejoinder.judges.adem.optimizer import AdemOptions
 from rejoinder.judges.adem.panel import Panel
 from rejoinder.judges.regression.judge import FeatureJudge
 from rejoinder.judges.train import train_judge
@@ -71,12 +71,12 @@ def judges(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Scorer]:
     rated = list(rejoinder.read("@conture"))[::3]
     # No sample has both context and reference; for scoring alike it does not matter what the judge has learned.
     rated = [replace(example, references=(other.response,)) for example, other in pairwise(rated)]
-    judges: dict[str, Scorer] = {kind: train_judge(rated, kind, options=FitOptions(epochs=2)).judge for kind in TERMS}
+    judges: dict[str, Scorer] = {kind: train_judge(rated, kind, options=AdemOptions(epochs=2)).judge for kind in TERMS}
     if find_spec("torch") and find_spec("tokenizers"):
         from tiny import dialogue_model
 
         encoder = load_encoder(dialogue_model(tmp_path_factory.mktemp("encoder") / "hred"))
-        judges[OVER_HRED] = train_judge(rated, "adem", encoder, FitOptions(epochs=2)).judge
+        judges[OVER_HRED] = train_judge(rated, "adem", encoder, AdemOptions(epochs=2)).judge
     return judges
 
 

@@ -10,7 +10,6 @@ import torch
 from torch import nn
 
 from rejoinder.data.folders import Parts, write_folder
-from rejoinder.models.bpe import Vocabulary, train_bpe
 from rejoinder.models.networks.dialogue import DialogueModel
 from rejoinder.models.networks.dual import DualEncoder
 from rejoinder.models.networks.language import LanguageModel
@@ -27,6 +26,7 @@ from rejoinder.models.sizes import (
     StudentSizes,
     TweetSizes,
 )
+from rejoinder.models.vocabulary import Vocabulary, train_bpe
 from rejoinder.pretraining.pretrain_selector import kept
 from rejoinder.scorer import Encoder
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from rejoinder.improve.reinforcing import reinforce
     from rejoinder.improve.reranking import rerank
     from rejoinder.improve.reward import reward
+    from rejoinder.judges.adem.optimizer import AdemOptions
+    from rejoinder.judges.learner import Learner
     from rejoinder.judges.train import train_judge
     from rejoinder.models import encode, load_encoder, load_responder
     from rejoinder.models.decoding import Decoding
@@ -64,6 +66,8 @@ _MODULES = {
     "improve.reinforcing": "reinforce",
     "improve.reranking": "rerank",
     "improve.reward": "reward",
+    "judges.adem.optimizer": "AdemOptions",
+    "judges.learner": "Learner",
     "judges.train": "train_judge",
     "responder": "Answer Reply Request Responder answer request",
     "models.decoding": "Decoding",
@@ -81,13 +85,13 @@ _MODULES = {
 _HOME = {name: f"rejoinder.{module}" for module, names in _MODULES.items() for name in names.split()}
 # fmt: off
 __all__ = [
-    "Answer", "Attack", "Card", "Decoding", "Encoder", "Example", "Explanation", "FunctionResponder", "Pair", "Rating",
-    "RejoinderError", "Reply", "Request", "Responder", "Scorer", "Scores", "__version__", "annotate", "answer", "audit",
-    "cards", "compare", "contexts_of", "describe", "doctor", "encode", "estimate", "examples_of", "explain", "fit",
-    "listing", "load_encoder", "load_responder", "load_scorer", "load_study", "metric", "next_lines",
-    "pairs_of", "pretrain", "ratings", "read", "read_pairs", "reinforce", "request",
-    "rerank", "respond", "reward", "score", "score_stream", "selftalk", "serve", "show", "study",
-    "train", "train_judge", "write",
+    "AdemOptions", "Answer", "Attack", "Card", "Decoding", "Encoder", "Example", "Explanation", "FunctionResponder",
+    "Learner", "Pair", "Rating", "RejoinderError", "Reply", "Request", "Responder", "Scorer", "Scores", "__version__",
+    "annotate", "answer", "audit", "cards", "compare", "contexts_of", "describe", "doctor", "encode", "estimate",
+    "examples_of", "explain", "fit", "listing", "load_encoder", "load_responder", "load_scorer", "load_study",
+    "metric", "next_lines", "pairs_of", "pretrain", "ratings", "read", "read_pairs", "reinforce", "request", "rerank",
+    "respond", "reward", "score", "score_stream", "selftalk", "serve", "show", "study", "train", "train_judge",
+    "write",
 ]
 # fmt: on
 

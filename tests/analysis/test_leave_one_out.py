@@ -25,7 +25,7 @@ from rejoinder.data.rated import ratings_of
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate, one, pick
 from rejoinder.example import Example, Rating
-from rejoinder.judges.adem.fit import FitOptions
+from rejoinder.judges.adem.optimizer import AdemOptions
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.learner import AnyLearner
 from rejoinder.judges.left_out import others, rated_lines, seen_scores, unseen_scores
@@ -37,7 +37,7 @@ from rejoinder.report.tables import Table
 from rejoinder.stats.resamples import mean_of_independent
 from rejoinder.stats.splits import fold_groups
 from rejoinder.text.vectors import read_vectors
-from samples import bilinear_learner, panel_of
+from samples import adem_learner, panel_of
 from scored_sets import scored_sets
 
 WORDS = [
@@ -56,7 +56,7 @@ WORDS = [
     "book",
     "water",
 ]
-OPTIONS = FitOptions(components=8, epochs=3)
+OPTIONS = AdemOptions(components=8, epochs=3)
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 
@@ -85,7 +85,7 @@ def encoder() -> AverageEncoder:
 
 @pytest.fixture(scope="module")
 def learner(encoder: AverageEncoder) -> AnyLearner:
-    return bilinear_learner("panel", encoder, OPTIONS)
+    return adem_learner("panel", encoder, OPTIONS)
 
 
 @pytest.fixture(scope="module")

@@ -22,17 +22,17 @@ from rejoinder.analysis.verdicts import agreed
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate, Verdict, pick
 from rejoinder.example import Example
-from rejoinder.judges.adem.fit import FitOptions, fit_bilinear
-from rejoinder.judges.adem.learner import BilinearLearner
+from rejoinder.judges.adem.learner import AdemLearner
+from rejoinder.judges.adem.optimizer import AdemOptions, fit_adem
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.many import Manner, folds_of, scores_of
 from rejoinder.models import load_encoder
 from rejoinder.report.results import About, Results
-from samples import bilinear_learner
+from samples import adem_learner
 
 WORDS = ["music", "film", "book", "game", "dinner", "train", "river", "winter", "garden", "school", "paper", "window"]
-QUICK = FitOptions(epochs=40, learning_rate=0.02)
+QUICK = AdemOptions(epochs=40, learning_rate=0.02)
 Rate = Callable[[Example, random.Random], float]
 
 
@@ -89,7 +89,7 @@ def tried(examples: list[Example], **more: Any) -> Results:
 
 # Nothing leaks
 
-LEARNER = BilinearLearner("c-adem", load_encoder("word-vectors"), QUICK)
+LEARNER = AdemLearner("c-adem", load_encoder("word-vectors"), QUICK)
 MANNER = Manner([LEARNER], seed=1)
 
 
@@ -144,13 +144,13 @@ def test_an_interruption_does_not_wait_for_the_other_fits(lines: RatedLines, mon
         begun.append(1)
         if len(begun) > 2:
             interrupted.wait(60)
-        return fit_bilinear(*arguments)
+        return fit_adem(*arguments)
 
     def interrupt(_: int) -> None:
         interrupted.set()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rejoinder.judges.adem.learner.fit_bilinear", counted)
+    monkeypatch.setattr("rejoinder.judges.adem.learner.fit_adem", counted)
     tasks = folds_of(lines, lines.usable["c-adem"], 1)
     with pytest.raises(KeyboardInterrupt):
         scores_of(lines, tasks, MANNER, interrupt)
@@ -259,8 +259,8 @@ def test_ratings_that_do_not_differ_inside_folds() -> None:
 
 
 def test_a_comparison_over_a_minute_is_skipped(lines: RatedLines, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert seconds_for(lines, Manner([replace(LEARNER, options_of_fit=FitOptions())])) < 10 < module.LONGEST == 60
-    long = Manner([replace(LEARNER, options_of_fit=FitOptions(epochs=100_000))])
+    assert seconds_for(lines, Manner([replace(LEARNER, recipe=AdemOptions())])) < 10 < module.LONGEST == 60
+    long = Manner([replace(LEARNER, recipe=AdemOptions(epochs=100_000))])
     (skipped,), *_ = cross_validate(lines, "c-adem", long, resamples=100)
     assert "300 lines" in skipped.reason and not skipped.known
     monkeypatch.setattr(module, "LONGEST", 0.01)
@@ -326,9 +326,9 @@ def test_everything_is_encoded_once_for_all_fits(kind: Any) -> None:
 @pytest.mark.parametrize("kind", ["c-adem", "panel"])
 def test_progress_comes_to_its_end(kind: Any) -> None:
     counted: list[int] = []
-    options = FitOptions(epochs=5)
+    options = AdemOptions(epochs=5)
     train(rated(partner), kind, options=options, resamples=100, progress=counted.append)
-    assert sum(counted) == steps(bilinear_learner(kind, options=options))
+    assert sum(counted) == steps(adem_learner(kind, options=options))
 
 
 # The sentences

@@ -20,7 +20,7 @@ from rejoinder.auditing.attack import POOL_ATTACKS, ROUNDS, TRIES, Search, Targe
 from rejoinder.auditing.pool import Pool, best_of, follow_gradient, one_for_all, pool_attacks, white_box
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
-from rejoinder.judges.adem.judge import BilinearJudge
+from rejoinder.judges.adem.judge import AdemJudge
 from rejoinder.judges.adem.panel import Panel
 from rejoinder.judges.differentiable import Differentiable, Side, Slopes, Space
 from rejoinder.perturbations import Corpus
@@ -131,7 +131,7 @@ def test_what_is_near_enough_stays_and_what_has_no_score_is_left() -> None:
 def test_over_a_bilinear_head_one_step_is_the_closed_form(kind: str) -> None:
     panel = small_panel()
     assert isinstance(panel, Panel)
-    judge: BilinearJudge = panel.members[kind]  # type: ignore[index]
+    judge: AdemJudge = panel.members[kind]  # type: ignore[index]
     examples = [replace(one, references=("I like films too.",)) for one in rejoinder.read("@conture")][:20]
     own = judge.slopes(examples)
     reached, values = follow_gradient(judge, examples, 4.75, 1e-6)

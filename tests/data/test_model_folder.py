@@ -23,8 +23,8 @@ from conftest import Run, drawn
 from rejoinder.data.folders import Parts, read_folder, write_folder, write_section
 from rejoinder.errors import DataError, MissingAsset, RejoinderError
 from rejoinder.example import Example
-from rejoinder.judges.adem.head import Head
-from rejoinder.judges.adem.judge import TERMS, BilinearJudge
+from rejoinder.judges.adem.head import AdemHead
+from rejoinder.judges.adem.judge import TERMS, AdemJudge
 from rejoinder.judges.adem.panel import MEMBERS, Panel
 from rejoinder.models import load_encoder
 from rejoinder.models.encoders import AverageEncoder
@@ -81,10 +81,10 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rng = np.random.default_rng(0)
     words = ["hello", "how", "are", "you", "fine", "thanks", "the", "cat", "sat", "on", "mat", "a", "dog", "ran", "one"]
     encoder = AverageEncoder(word_vectors(words, rng.normal(size=(len(words), 6)).astype(np.float32)))
-    head = Head(rng.normal(size=(6, 6)), rng.normal(size=(6, 6)), 0.5, 2.0, ())
+    head = AdemHead(rng.normal(size=(6, 6)), rng.normal(size=(6, 6)), 0.5, 2.0, ())
     training = {"datasets": {"toy": 3}, "lines": {"train": 3}}
     members = {
-        kind: BilinearJudge(kind, encoder, "none", None, replace(head, terms=TERMS[kind]), "mean", training)
+        kind: AdemJudge(kind, encoder, "none", None, replace(head, terms=TERMS[kind]), "mean", training)
         for kind in MEMBERS
     }
     folder = tmp_path_factory.mktemp("sound") / "judge"

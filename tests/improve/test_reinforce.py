@@ -56,8 +56,8 @@ def policy(start: Path) -> Policy:
 
 
 def test_what_is_told_of_a_reply_is_what_it_was_drawn_with(start: Path) -> None:
-    from rejoinder.models.bpe import END_ID, PAD_ID, UNK_ID
     from rejoinder.models.networks import decoding as generate
+    from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID
 
     own = policy(start)
     draws = torch.rand(len(CONTEXTS), 6, generator=torch.Generator().manual_seed(1))

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 import rejoinder
 from conftest import Run
 from rejoinder.example import Example
-from rejoinder.judges.adem.fit import FitOptions
+from rejoinder.judges.adem.optimizer import AdemOptions
 from rejoinder.judges.notes import CONTEXT_CUT, CONTEXT_NOT_ENGLISH, CUT, NOT_ENGLISH, UNLIKE, notes_on, text_notes
 from rejoinder.judges.train import train_judge
 from rejoinder.metrics.baselines import words
 from rejoinder.models import load_encoder
 from rejoinder.models.batching import is_cut, numbered_turns
-from rejoinder.models.bpe import train_bpe
 from rejoinder.models.encoders import AverageEncoder, Limited
+from rejoinder.models.vocabulary import train_bpe
 from rejoinder.scorer import OUT_OF_DOMAIN, Card, Scores
 from rejoinder.scorer import run as run_scorer
 from rejoinder.scoring.catalog import load_scorer
@@ -192,7 +192,7 @@ def test_a_judge_does_not_note_what_it_was_fitted_on(tmp_path: Path) -> None:
     texts = {word: None for one in german(90) for text in (*one.context, one.response) for word in words(text)}
     rng = np.random.default_rng(0)
     encoder = AverageEncoder(word_vectors(list(texts), rng.normal(size=(len(texts), 4))))
-    judge = train_judge(german(90), "c-adem", encoder, FitOptions(components=2, epochs=2)).judge
+    judge = train_judge(german(90), "c-adem", encoder, AdemOptions(components=2, epochs=2)).judge
     assert judge.training["noted"]["not English"] > 0.9
     judge.save(tmp_path / "judge")
     given = [Example(("Wie geht es dir heute?",), text) for text in ODD]

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rejoinder.errors import DataError, UsageError
-from rejoinder.models.bpe import END_ID, PAD_ID, SPECIALS, UNK_ID, Vocabulary, as_turn, train_bpe
+from rejoinder.models.vocabulary import END_ID, PAD_ID, SPECIALS, UNK_ID, Vocabulary, as_turn, train_bpe
 
 PRINTABLE = "".join(map(chr, range(33, 127))) + "éß☺"
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from made_up import encoded
-from rejoinder.judges.adem.fit import fit_bilinear
 from rejoinder.judges.adem.head import Vectors
+from rejoinder.judges.adem.optimizer import fit_adem
 from research import lowe2017, unseen
 from research.encodings import Prepared
 from research.figures import appearances, figures
@@ -34,13 +34,13 @@ def test_components_are_fitted_on_training_lines_alone() -> None:
     """What stands in validation and test, whatever it is, leaves the components as they are."""
     prepared = encoded()
     encoding, split = prepared.main[0], splits(prepared.material, 1)[0]
-    one = fit_bilinear(*_fit_arguments(prepared, encoding.raw, split))
+    one = fit_adem(*_fit_arguments(prepared, encoding.raw, split))
     rng = np.random.default_rng(0)
     others = np.concatenate([split.validation, split.test])
     changed = Vectors(*(side.copy() for side in encoding.raw))
     for side in changed:
         side[others] = 50 + 10 * rng.normal(size=(len(others), side.shape[1]))
-    two = fit_bilinear(*_fit_arguments(prepared, changed, split))
+    two = fit_adem(*_fit_arguments(prepared, changed, split))
     assert one.projection is not None and two.projection is not None
     assert np.array_equal(one.projection.mean, two.projection.mean)
     assert np.array_equal(one.projection.components, two.projection.components)

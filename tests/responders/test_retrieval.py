@@ -21,10 +21,10 @@ from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
 from rejoinder.models import dual_responder as dual
 from rejoinder.models import load_responder, retrieval
-from rejoinder.models.bpe import Vocabulary, train_bpe
 from rejoinder.models.decoding import Decoding
 from rejoinder.models.reply_bank import PART, Retriever, Sample, best, sample
 from rejoinder.models.tfidf import TOKENIZER
+from rejoinder.models.vocabulary import Vocabulary, train_bpe
 from rejoinder.pretraining.build import build_retrieval
 from rejoinder.pretraining.corpora import is_held_out
 from rejoinder.pretraining.recipe import Candidates, RandomRecipe, RetrievalText, read_recipe

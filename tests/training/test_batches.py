@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from conftest import drawn
 from rejoinder.data.dialogues import Dialogue, read_dialogues
 from rejoinder.errors import DataError, MissingAsset, UsageError
-from rejoinder.models.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
+from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
 from rejoinder.pretraining import batches, tokens
 from rejoinder.pretraining.batches import MOST_PADDING, Batch, batch_count, make_batch, piece_stream
 from rejoinder.pretraining.tokens import FILES, Counts, TokenStore, write_tokens

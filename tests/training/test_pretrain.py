@@ -24,7 +24,7 @@ from conftest import PROJECT, Ran, Run
 from rejoinder.data.dialogues import read_dialogues
 from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError, UsageError
-from rejoinder.models.bpe import Vocabulary, train_bpe
+from rejoinder.models.vocabulary import Vocabulary, train_bpe
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")

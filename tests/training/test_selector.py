@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from conftest import PROJECT, Run, refused
 from rejoinder.data.dialogues import Dialogue
-from rejoinder.data.folders import Parts, read_folder
+from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError
-from rejoinder.models import load_encoder
-from rejoinder.models.selecting import SelectorNetwork, shapes
-from rejoinder.models.selector_encoder import Selector, from_parts
+from rejoinder.models.selector import Selector, from_parts
 from rejoinder.models.sizes import SelectorSizes
 from rejoinder.scorer import FloatArray
 
@@ -32,7 +27,7 @@ from rejoinder.pretraining.pretrain_student import Teacher  # noqa: E402
 from rejoinder.pretraining.recipe import SelectorRecipe, read_recipe  # noqa: E402
 from rejoinder.pretraining.selector import Said, SelectorBatches, said_in  # noqa: E402
 from rejoinder.pretraining.taught import Taught  # noqa: E402
-from tiny import student_model, tensors_of  # noqa: E402
+from tiny import student_model  # noqa: E402
 
 TINY = PROJECT / "recipes" / "selector-tiny.toml"
 SIZES = SelectorSizes(width=6, hidden=20, output=9)
@@ -100,32 +95,6 @@ def units(*shape: int) -> FloatArray:
     drawn = np.random.default_rng(0).normal(size=shape)
     found: FloatArray = drawn / np.linalg.norm(drawn, axis=-1, keepdims=True)
     return found
-
-
-def test_sizes_tell_the_shape_of_every_tensor() -> None:
-    tensors = tensors_of(random_model())
-    assert {name: tensor.shape for name, tensor in tensors.items() if name != "log_scale"} == shapes(SIZES)
-
-
-def test_numpy_computes_what_torch_does() -> None:
-    model, vectors = random_model(), units(8, 3, 6)
-    vectors[:4, 2], vectors[:2, 1] = 0, 0
-    network = SelectorNetwork(tensors_of(model))
-    with torch.inference_mode():
-        given = torch.from_numpy(vectors).float()
-        contexts, replies = model.contexts(given.flatten(1)).numpy(), model.replies(given[:, 0]).numpy()
-    for row, own in enumerate(vectors):
-        count = 1 if row < 2 else 2 if row < 4 else 3
-        np.testing.assert_allclose(network.context(list(own[:count])), contexts[row], atol=1e-5)
-        np.testing.assert_array_equal(network.context(list(own[:count])), network.context(list(own)))
-        np.testing.assert_allclose(network.reply(own[0] * 7), replies[row], atol=1e-5)
-
-
-def test_half_precision_is_enough() -> None:
-    tensors = tensors_of(random_model())
-    halves = SelectorNetwork({name: tensor.astype(np.float16) for name, tensor in tensors.items()})
-    for vector in units(20, 6):
-        np.testing.assert_allclose(halves.reply(vector), SelectorNetwork(tensors).reply(vector), atol=1e-3)
 
 
 def test_what_is_chosen_is_counted() -> None:
@@ -214,7 +183,7 @@ def test_it_learns_what_answers_what(selector: Selector, folder: Path) -> None:
     assert figures["before_own_others"] > 0.9 and figures["found_first"] > 3 / 64
     source = random.Random(1)
     asked, replies = (encode([say(source, first + step) for first in range(8)]) for step in (0, 1))
-    cosines = np.array([[selector.context([turn]) @ selector.reply(reply) for reply in replies] for turn in asked])
+    cosines = selector.contexts(asked[:, None])[1] @ selector.replies(replies).T
     assert (cosines.argmax(1) == np.arange(8)).all()
 
 
@@ -268,49 +237,6 @@ def test_what_a_selector_needs_is_told(run: Run, corpus: Path, folder: Path, tmp
     few.write_text('{"turns": ["bala", "doka"]}\n')
     with pytest.raises(DataError, match="0 replies to train on, 1 to validate on"):
         pretrain_selector(recipe(), [few], out, ENCODER)
-
-
-def test_a_selector_runs_without_torch(folder: Path) -> None:
-    code = (
-        "import sys; sys.modules['torch'] = None\n"
-        "import numpy\n"
-        "from rejoinder.models.selector_encoder import from_parts\n"
-        "from rejoinder.data.folders import read_folder\n"
-        f"print(from_parts(read_folder({str(folder)!r})).reply(numpy.ones(9)).shape)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "(12,)"
-
-
-@pytest.mark.parametrize(
-    ("sizes", "drop", "message"),
-    [
-        ({"hidden": 0}, "", 'field "sizes.hidden": Input should be'),
-        ({"output": 5}, "", "the tensor contexts.down.weight is float16 of shape (12, 24)"),
-        ({"turns": 4}, "", "the tensor contexts.up.weight is float16 of shape (24, 27)"),
-        ({}, "common", "no tensor common in it"),
-        ({}, "replies.up.bias", "no tensor replies.up.bias in it"),
-    ],
-)
-def test_parts_that_do_not_fit_are_told(selector: Selector, sizes: dict[str, Any], drop: str, message: str) -> None:
-    config = {**selector.parts.config, "sizes": {**selector.parts.config["sizes"], **sizes}}
-    tensors = {name: tensor for name, tensor in selector.parts.tensors.items() if name != drop}
-    with pytest.raises(DataError) as error:
-        from_parts(Parts(config, tensors))
-    assert message in str(error.value)
-
-
-def test_weights_that_half_precision_cannot_hold_are_told(selector: Selector) -> None:
-    large = {**selector.parts.tensors, "replies.up.bias": np.full(24, 1e6, dtype=np.float32)}
-    with pytest.raises(DataError, match=r"the tensor replies\.up\.bias holds NaN or infinity"):
-        from_parts(Parts(selector.parts.config, large))
-
-
-def test_an_encoder_of_another_width_is_told(selector: Selector, tmp_path: Path) -> None:
-    encoder = load_encoder(student_model(tmp_path / "student"))
-    config = {**selector.parts.config, "encoder": dict(encoder.options)}
-    with pytest.raises(DataError, match="of width 9, not encoder student, weights .* of width 6"):
-        Selector(Parts(config, selector.parts.tensors)).require(encoder)
 
 
 def test_mixed_precision_hardly_moves_the_loss() -> None:

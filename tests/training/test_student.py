@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,26 +13,22 @@ import pytest
 
 from conftest import PROJECT, Run, refused
 from rejoinder.data.dialogues import Dialogue
-from rejoinder.data.folders import Parts, read_folder
+from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError, UsageError
 from rejoinder.models import load_encoder
-from rejoinder.models.convolving import StudentNetwork, shapes
-from rejoinder.models.packing import Table, packed
-from rejoinder.models.student_encoder import StudentEncoder, from_parts
+from rejoinder.models.sizes import StudentSizes
 from rejoinder.scorer import FloatArray
-from rejoinder.text.normalize import detokenize
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")
 
 from rejoinder.models.networks.student import StudentModel  # noqa: E402
-from rejoinder.models.sizes import StudentSizes  # noqa: E402
 from rejoinder.pretraining.pretrain_student import Teacher, pretrain_student  # noqa: E402
 from rejoinder.pretraining.recipe import Run as RunTable  # noqa: E402
 from rejoinder.pretraining.recipe import StudentRecipe, StudentText, read_recipe  # noqa: E402
 from rejoinder.pretraining.student import StudentBatches, StudentTask  # noqa: E402
 from rejoinder.pretraining.taught import Taught, read_taught, texts_of, write_texts  # noqa: E402
-from tiny import STUDENT, tensors_of  # noqa: E402
+from tiny import STUDENT  # noqa: E402
 
 TINY = PROJECT / "recipes" / "student-tiny.toml"
 TOPICS = {topic: [f"{topic}{sound}" for sound in "aeiou"] for topic in ("bal", "dok", "fim", "gur", "lep", "nat")}
@@ -117,63 +111,6 @@ def test_padding_changes_no_vector() -> None:
 def test_word_order_counts() -> None:
     model = random_model()
     assert np.abs(by_torch(model, [5, 7, 9]) - by_torch(model, [9, 7, 5])).max() > 0.01
-
-
-@pytest.mark.parametrize("length", [1, 2, 3, 4, 9, 1023, 1024, 1025, 2500])
-def test_numpy_gives_what_torch_gives(length: int) -> None:
-    model = random_model()
-    ids = np.random.default_rng(length).integers(40, size=length).tolist()
-    expected = by_torch(model, ids)
-    np.testing.assert_allclose(StudentNetwork(tensors_of(model)).vector(ids), expected, atol=1e-5)
-
-
-def test_a_text_has_the_same_vector_whatever_is_read_beside_it() -> None:
-    network = StudentNetwork(tensors_of(random_model()))
-    lengths = [1, 2, 3, 4, 5, 8, 255, 256, 257, 1023, 1024, 1025, 2500, 7, 1]
-    texts = [np.random.default_rng(length).integers(40, size=length).tolist() for length in lengths]
-    together = network.vectors(texts)
-    np.testing.assert_array_equal(together, [network.vector(ids) for ids in texts])
-
-
-def test_little_is_lost_when_the_weights_are_packed() -> None:
-    model = random_model(StudentSizes(vocabulary=200, output=48, buckets=300, embedding=64, inner=96))
-    plain, small = StudentNetwork(tensors_of(model)), StudentNetwork(packed(tensors_of(model)))
-    for length in (1, 8, 40):
-        ids = np.random.default_rng(length).integers(200, size=length).tolist()
-        assert plain.vector(ids) @ small.vector(ids) > 1 - 5e-3
-
-
-def test_packing_takes_a_byte_or_half_a_byte_and_keeps_zeros() -> None:
-    small = packed(tensors_of(StudentModel(STUDENT)))
-    assert small["pieces.weight"].dtype == np.int8 and small["pieces.weight"].shape == (40, 8)
-    assert small["pairs.weight"].dtype == np.uint8 and small["pairs.weight"].shape == (30, 4)
-    assert not Table.of(small, "pairs", 8).whole().any()
-    assert small["pieces.scale"].shape == (40,) and small["bag.weight"].dtype == np.float16
-    again = packed(small)
-    assert set(again) == set(small) and all(np.array_equal(again[name], small[name]) for name in small)
-
-
-@pytest.mark.parametrize("width", [6, 7])
-@pytest.mark.parametrize(("name", "most"), [("pieces", 127), ("pairs", 7)])
-def test_a_packed_table_is_off_by_half_a_step_at_most(name: str, most: int, width: int) -> None:
-    rows = np.random.default_rng(0).normal(size=(20, width)).astype(np.float32)
-    table = Table.of(packed({f"{name}.weight": rows}), name, width)
-    step = np.abs(rows).max(axis=1, keepdims=True) / most
-    assert (np.abs(table.whole() - rows) <= 0.51 * step).all()
-    places = np.array([3, 3, 17])
-    np.testing.assert_allclose(table.total(places), table.whole()[places].sum(axis=0), atol=1e-5)
-
-
-def test_the_weights_of_a_packed_table_are_those_of_its_pieces() -> None:
-    model = random_model()
-    network = StudentNetwork(packed(tensors_of(model)))
-    expected = model.weights.weight.detach()[:, 0].clamp(-4, 4).exp() * model.pieces.weight.detach().norm(dim=1)
-    np.testing.assert_allclose(network.weights, expected.numpy(), rtol=0.02)
-    np.testing.assert_allclose(network.pieces, model.pieces.weight.detach().numpy(), atol=0.01)
-
-
-def test_sizes_know_the_shapes_of_the_network() -> None:
-    assert shapes(STUDENT) == {name: tensor.shape for name, tensor in tensors_of(StudentModel(STUDENT)).items()}
 
 
 def test_the_loss_is_the_distance_and_that_of_the_cosines() -> None:
@@ -403,101 +340,5 @@ def test_a_student_without_a_teacher_is_refused(run: Run, corpus: Path, folder: 
     refused(run("pretrain", TINY, corpus, "-o", out), 2, message)
     with pytest.raises(UsageError, match="holds a teacher's vectors. Give it alone, and no teacher"):
         pretrain_student(recipe(), [folder.parent / "model.run" / "teacher"], out, TEACHER)
-    other = run("pretrain", PROJECT / "recipes" / "lm-tiny.toml", corpus, "--teacher", folder, "-o", out)
-    refused(other, 2, "--teacher is for a student, a selector or moods, a lm has none. Leave it out")
-
-
-@pytest.fixture(scope="module")
-def encoder(folder: Path) -> StudentEncoder:
-    found = load_encoder(folder)
-    assert isinstance(found, StudentEncoder)
-    return found
-
-
-ODD = ["bala", "B", "漢字 かな", "👍🏽🇩🇪", "<pad> </s>", "bala " * 2000, "Привет мир", "\u200b", "?!", "1 2 3"]
-
-
-def test_vectors_do_not_depend_on_the_batch(encoder: StudentEncoder) -> None:
-    texts = [" ".join(words[:count]) for words in TOPICS.values() for count in (1, 2, 3, 4, 5)] + ODD
-    together = encoder.encode(texts)
-    alone = np.concatenate([encoder.encode([text]) for text in texts[::-1]])[::-1]
-    np.testing.assert_array_equal(together, alone)
-    known = together[~np.isnan(together[:, 0])]
-    np.testing.assert_allclose(np.linalg.norm(known, axis=1), 1.0, atol=1e-5)
-    assert len(known) >= len(texts) - 2
-
-
-def test_pairs_in_whole_bytes_are_read_too(encoder: StudentEncoder) -> None:
-    table = Table.of(encoder.parts.tensors, "pairs", 16)
-    whole = table.numbers[:, [*range(8), *range(8)]]
-    numbers = (np.where(np.arange(16) < 8, whole & 15, whole >> 4).astype(np.int16) - 8).astype(np.int8)
-    parts = Parts(encoder.parts.config, {**encoder.parts.tensors, "pairs.weight": numbers}, encoder.parts.files)
-    again = from_parts(parts)
-    assert again.parts.tensors["pairs.weight"].dtype == np.int8
-    np.testing.assert_array_equal(again.encode(["bala bale bali"]), encoder.encode(["bala bale bali"]))
-
-
-def test_a_text_without_a_piece_has_no_vector(encoder: StudentEncoder) -> None:
-    assert np.isnan(encoder.encode(["", " \n", "<s>"])).all()
-
-
-def test_a_context_is_its_last_three_turns(encoder: StudentEncoder) -> None:
-    whole = encoder.encode_contexts([("gura", "bala", " ", "bale", "bali")])
-    np.testing.assert_array_equal(whole, encoder.encode(["bala bale bali"]))
-
-
-def test_a_text_is_read_to_its_end(encoder: StudentEncoder) -> None:
-    one, other = encoder.encode(["bala " * 2000 + "nata nate", "bala " * 2000 + "doka doke"])
-    assert not np.array_equal(one, other)
-
-
-def test_what_an_alignment_needs_is_there(encoder: StudentEncoder) -> None:
-    ids = encoder.pieces("Bala doke")
-    assert encoder.table[ids].shape == (len(ids), 16) and encoder.table is encoder.table
-    assert encoder.weights.shape == (len(encoder.table),) and (encoder.weights >= 0).all()
-
-
-def test_an_encoder_runs_without_torch(folder: Path) -> None:
-    code = (
-        "import sys; sys.modules['torch'] = None\n"
-        "from rejoinder.models import load_encoder\n"
-        f"print(load_encoder({str(folder)!r}).encode(['bala']).shape)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["(1,", "7)"]
-
-
-@pytest.mark.parametrize(
-    ("sizes", "tensors", "message"),
-    [
-        ({"buckets": 0}, {}, 'field "sizes.buckets": Input should be'),
-        ({"embedding": 17}, {}, "the tensor pieces.weight is int8 of shape"),
-        ({}, {"pairs.weight": np.zeros((500, 16), dtype=np.int64)}, "the tensor pairs.weight is int64"),
-        ({}, {"pieces.scale": np.zeros(3, dtype=np.float16)}, "the tensor pieces.scale is float16 of shape"),
-        ({"blocks": 3}, {}, "no tensor blocks.2.kernel in it"),
-        ({"blocks": 400_000}, {}, 'field "sizes.blocks": is 400000'),
-        ({}, {"gate.weight": np.full((1, 16), 1e6, dtype=np.float32)}, "the tensor gate.weight holds NaN or infinity"),
-    ],
-)
-def test_parts_that_do_not_fit_are_told(
-    encoder: StudentEncoder, sizes: dict[str, int], tensors: dict[str, Any], message: str
-) -> None:
-    parts = encoder.parts
-    config = {**parts.config, "sizes": {**parts.config["sizes"], **sizes}}
-    with pytest.raises(DataError) as error:
-        from_parts(Parts(config, {**parts.tensors, **tensors}, parts.files))
-    assert message in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [
-        ("I do n't know , really .", "I don't know, really."),
-        ("it 's  fine ( i think )", "it's fine (i think)"),
-        ("that’s `it`", "that's 'it'"),
-        ("we ' ll see </s>", "we'll see"),
-        ("already fine: don't touch (it)!", "already fine: don't touch (it)!"),
-    ],
-)
-def test_what_tokenizers_did_is_undone(written: str, meant: str) -> None:
-    assert detokenize(written) == meant
+    other = run("pretrain", PROJECT / "recipes" / "vhred-tiny.toml", corpus, "--teacher", folder, "-o", out)
+    refused(other, 2, "--teacher is for a student, a selector or moods, a vhred has none. Leave it out")

@@ -111,7 +111,7 @@ def train(
         kind: `adem`, `c-adem`, `r-adem`, `autojudge`, or a `panel` of the first three; or a learner, which has encoder,
             options and references already.
         encoder: texts to vectors, or what `load_encoder` makes it from; by default averaged word vectors.
-        options: of the fit, such as `FitOptions`; by default the recipe of the kind.
+        options: of the fit, such as `AdemOptions`; by default the recipe of the kind.
         references: how several references count, by the `best` score or by the `mean`, which is the default.
         scale: lowest and highest possible rating, for ratings that state no scale, and for the judge's answers; None
             leaves it to the examples (see `train_judge`).

@@ -14,11 +14,11 @@ from torch import Tensor, nn
 from rejoinder.data.folders import Parts
 from rejoinder.errors import UsageError
 from rejoinder.models.batching import limits, numbered_turns, padded, vocabulary_of, with_weights
-from rejoinder.models.bpe import END_ID, PAD_ID, UNK_ID
 from rejoinder.models.generation import states
 from rejoinder.models.networks import decoding as generate
 from rejoinder.models.networks.dialogue import DialogueModel
 from rejoinder.models.sizes import DialogueSizes
+from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID
 from rejoinder.models.weights import sizes
 from rejoinder.responder import Context
 

@@ -38,8 +38,14 @@ def _plus(name: str) -> Scorer:
     return load(name)
 
 
-def _bilinear_learner(name: str, choices: Choices) -> AnyLearner:
+def _adem_learner(name: str, choices: Choices) -> AnyLearner:
     from rejoinder.judges.adem.learner import learner
+
+    return learner(name, choices)
+
+
+def _panel_learner(name: str, choices: Choices) -> AnyLearner:
+    from rejoinder.judges.adem.panel import learner
 
     return learner(name, choices)
 
@@ -96,26 +102,25 @@ def _learner(name: str, reads: str, load: Any) -> Entry[AnyLearner]:
 LEARNERS: Registry[AnyLearner] = Registry(
     "judge",
     (
-        _learner("adem", "context and reference", _bilinear_learner),
-        _learner("c-adem", "context", _bilinear_learner),
-        _learner("r-adem", "reference", _bilinear_learner),
-        _learner("autojudge", "context, in whole vectors", _bilinear_learner),
+        _learner("adem", "context and reference", _adem_learner),
+        _learner("c-adem", "context", _adem_learner),
+        _learner("r-adem", "reference", _adem_learner),
+        _learner("autojudge", "context, in whole vectors", _adem_learner),
         _learner("judge", "context, and references where there are any", _views_learner),
-        _learner("panel", "what is there, by the ADEM that fits", _bilinear_learner),
+        _learner("panel", "what is there, by the ADEM that fits", _panel_learner),
+        _learner("untrained", "context and reference, as ADEM before training", _adem_learner),
     ),
 )
 """Judges that `rejoinder train` makes; `load(name, choices)` makes the learner."""
-# ADEM before training, for the tables of papers; and judges like the bundled one, to leave data sets out one by one.
-_MORE_LEARNERS: Registry[AnyLearner] = Registry(
-    "judge", (Entry("vhred", "", _bilinear_learner), Entry(DEFAULT, "", _bundled_learner))
-)
+# Judges like the bundled one, to leave data sets out one by one.
+_MORE_LEARNERS: Registry[AnyLearner] = Registry("judge", (Entry(DEFAULT, "", _bundled_learner),))
 
 
 def load_learner(name: str | AnyLearner, choices: Choices | None = None) -> AnyLearner:
     """Return the learner of the judge with this name; a learner object comes back as it is.
 
     Args:
-        name: one of `LEARNERS`; `vhred`, ADEM before training; or `rejoinder`, for judges like the bundled one.
+        name: one of `LEARNERS`, or `rejoinder`, for judges like the bundled one.
         choices: options of the learner, none for an object; None leaves all to the learner.
 
     Raises:

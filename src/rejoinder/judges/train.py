@@ -91,10 +91,10 @@ def train_judge(
     Args:
         examples: rated examples, in any form that `examples_of` takes; those without what the judge needs are left out
             and counted.
-        kind: `adem`; `c-adem` or `autojudge` (context only); `r-adem` (reference only); `vhred` (adem before training);
-            `panel`, the first three of them; or a learner, of which the next three are chosen already.
+        kind: `adem`; `c-adem` or `autojudge` (context only); `r-adem` (reference only); `untrained` (ADEM before
+            training); `panel`, the first three of them; or a learner, of which the next three are chosen already.
         encoder: texts to vectors, or what `load_encoder` makes it from; None takes averaged word vectors.
-        options: how it is fitted, such as `FitOptions`; None leaves it to the kind (see `bilinear.recipes`).
+        options: how it is fitted, such as `AdemOptions`; None leaves it to the kind.
         references: how it scores against several references, by the `best` score or by the `mean`; None takes the
             mean. It is fitted on the mean of their vectors.
         scale: lowest and highest possible rating, for ratings that state no scale, and for the judge's answers; None

@@ -86,7 +86,7 @@ MODELS: dict[str, ModelKind] = {
     "mrrnn": ModelKind("an HRED that plans a coarse sequence first", responder=_generation, **_network),
     "dual-encoder": ModelKind("two encoders that choose a response", responder=_load("dual_responder"), **_network),
     "student": ModelKind(
-        "a small encoder that was taught a large one's vectors", _load("student_encoder"), trained=True, teacher=True
+        "a small encoder that was taught a large one's vectors", _load("student"), trained=True, teacher=True
     ),
     "tweet2vec": ModelKind(
         "the characters of a tweet, read both ways", _load("tweet_encoder"), corpus="tweets", **_network

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rejoinder.data.folders import AGAIN, Parts, value_in
 from rejoinder.errors import DataError, MissingExtra
-from rejoinder.models.bpe import PAD_ID, Vocabulary, as_turn
+from rejoinder.models.vocabulary import PAD_ID, Vocabulary, as_turn
 from rejoinder.models.weights import Count, Object, tensor, text_of
 from rejoinder.scorer import FloatArray
 

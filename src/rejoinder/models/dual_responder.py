@@ -26,9 +26,9 @@ from rejoinder.models.batching import (
     vocabulary_of,
     with_weights,
 )
-from rejoinder.models.bpe import PAD_ID, UNK_ID, Vocabulary, as_turn
 from rejoinder.models.decoding import Decoding
 from rejoinder.models.reply_bank import EMPTY, PART, UNKNOWN, Pool, best
+from rejoinder.models.vocabulary import PAD_ID, UNK_ID, Vocabulary, as_turn
 from rejoinder.models.weights import sizes, tensor
 from rejoinder.responder import Answer, Context, Request
 from rejoinder.scorer import FloatArray

@@ -8,16 +8,13 @@ from typing import Protocol, runtime_checkable
 from rejoinder.data.folders import Parts
 from rejoinder.models.average import AverageEncoder
 from rejoinder.models.batching import encode_once
-from rejoinder.models.projection import Projection, fit_projection
 from rejoinder.scorer import Encoder
 
 __all__ = [
     "AverageEncoder",
     "Limited",
     "PortableEncoder",
-    "Projection",
     "encode_once",
-    "fit_projection",
 ]
 
 

@@ -21,9 +21,9 @@ from rejoinder.models.batching import (
     vocabulary_of,
     with_weights,
 )
-from rejoinder.models.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary
 from rejoinder.models.coarse import coarse_text
 from rejoinder.models.decoding import Decoding
+from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID, Vocabulary
 from rejoinder.models.weights import sizes
 from rejoinder.responder import Answer, Context, Reply, Request
 

@@ -24,7 +24,7 @@ from rejoinder.models.batching import (
     vocabulary_of,
     with_weights,
 )
-from rejoinder.models.bpe import Vocabulary, as_turn
+from rejoinder.models.vocabulary import Vocabulary, as_turn
 from rejoinder.models.weights import sizes
 from rejoinder.scorer import FloatArray
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import UsageError
-from rejoinder.models.bpe import PAD_ID
+from rejoinder.models.vocabulary import PAD_ID
 from rejoinder.pretraining.tokens import TokenStore
 
 Ints = NDArray[np.int64]

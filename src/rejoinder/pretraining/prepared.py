@@ -12,8 +12,8 @@ from rejoinder.data.folders import Parts, in_folder
 from rejoinder.data.outputs import atomic_file
 from rejoinder.data.read import silent
 from rejoinder.errors import DataError, UsageError
-from rejoinder.models.bpe import Vocabulary, train_bpe
 from rejoinder.models.coarse import coarse_text
+from rejoinder.models.vocabulary import Vocabulary, train_bpe
 from rejoinder.pretraining.corpora import part_of
 from rejoinder.pretraining.recipe import MrrnnRecipe, OnDialogues
 from rejoinder.pretraining.tokens import TokenStore, write_tokens

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from rejoinder.data.dialogues import read_dialogues
 from rejoinder.data.files import OnError
+from rejoinder.data.folders import Parts
 from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError, UsageError
-from rejoinder.models.selecting import SelectorNetwork, shapes
+from rejoinder.models.selector import COMMON, Selector, tensor_shapes
 from rejoinder.models.sizes import SelectorSizes
 from rejoinder.pretraining.corpora import digests, unjudged
 from rejoinder.pretraining.fit import fit
@@ -26,7 +27,7 @@ from rejoinder.pretraining.selector import Said, SelectorBatches, SelectorTask, 
 from rejoinder.pretraining.taught import Taught, is_taught, read_taught, write_texts, write_vectors
 from rejoinder.scorer import Advance, ignore
 
-VECTORS, COMMON = "vectors", "common"
+VECTORS = "vectors"
 _FEWEST = 2
 """Replies without which none can be told from another."""
 
@@ -129,6 +130,7 @@ def kept(
     tensors: dict[str, NDArray[Any]], sizes: SelectorSizes, common: NDArray[np.float32]
 ) -> dict[str, NDArray[np.float16]]:
     """What inference needs, in half precision: the weights, and the vectors that they make of common replies."""
-    found = {name: tensors[name].astype(np.float16) for name in shapes(sizes)}
-    network = SelectorNetwork(found)
-    return {**found, COMMON: np.stack([network.reply(vector) for vector in common]).astype(np.float16)}
+    found = {name: tensors[name].astype(np.float16) for name in tensor_shapes(sizes)}
+    selector = Selector(Parts({}, found))
+    replies = [selector.replies(vector[None]) for vector in common]  # one by one: equal bits on every machine
+    return {**found, COMMON: np.concatenate(replies).astype(np.float16)}

@@ -18,9 +18,9 @@ from rejoinder.data.folders import Parts, in_folder, read_folder
 from rejoinder.data.outputs import atomic_file
 from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError, UsageError
-from rejoinder.models.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
-from rejoinder.models.packing import packed, unpacked
 from rejoinder.models.sizes import StudentSizes
+from rejoinder.models.student import pack, unpack
+from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
 from rejoinder.models.weights import text_of
 from rejoinder.pretraining.corpora import digests, unjudged
 from rejoinder.pretraining.fit import fit
@@ -117,7 +117,7 @@ def pretrain_student(
     config |= {"texts": {"train": len(source.train), "held_out": len(source.held_out)}, "vectors": taught.digest()}
     about = f"Taught the vectors of {len(source.train):,} texts."
     kept = {VOCABULARY: lesson.vocabulary.to_json()}
-    save_run(run, out, packed(tensors_of(task.model)), fitted, config, kept, "Student", about)
+    save_run(run, out, pack(tensors_of(task.model)), fitted, config, kept, "Student", about)
     return Pretrained(out, fitted.rows, fitted.best, (len(source.train), len(source.held_out)))
 
 
@@ -189,7 +189,7 @@ def _begin(task: StudentTask, first: Parts | None) -> None:
     if first is None:
         return
     ours = tensors_of(task.model)
-    kept = unpacked(first.tensors, task.model.sizes.embedding) if first.config.get("kind") == "student" else {}
+    kept = unpack(first.tensors, task.model.sizes.embedding) if first.config.get("kind") == "student" else {}
     if {name: one.shape for name, one in kept.items()} != {name: one.shape for name, one in ours.items()}:
         raise DataError("it is no student, or one of other sizes than the recipe says", "Start from one of these sizes")
     task.model.load_state_dict({name: torch.from_numpy(one) for name, one in kept.items()})

@@ -19,9 +19,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rejoinder.models.bpe import PAD_ID
 from rejoinder.models.networks.student import StudentModel
 from rejoinder.models.sizes import StudentSizes
+from rejoinder.models.vocabulary import PAD_ID
 from rejoinder.pretraining.fit import Task
 from rejoinder.pretraining.recipe import Run
 from rejoinder.pretraining.taught import Taught

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.outputs import atomic_folder
 from rejoinder.errors import DataError, MissingAsset, UsageError
-from rejoinder.models.bpe import UNK_ID, Vocabulary, as_turn
+from rejoinder.models.vocabulary import UNK_ID, Vocabulary, as_turn
 
 FORMAT = 1
 _TOKENS, _TURNS, _PIECES, _STORE = FILES = ("tokens.bin", "turns.bin", "pieces.bin", "store.json")

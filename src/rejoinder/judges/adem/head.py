@@ -1,49 +1,48 @@
 """The ADEM head: two bilinear forms between vectors, made into a rating (Lowe et al. 2017, equation 1).
 
-Shapes: n examples, K width of a projected vector.
-
     score(c, r, r^) = (c' M r^ + r' N r^ - alpha) / beta
 
-with context c, reference r and response r^. C-ADEM keeps the first term alone, R-ADEM the second. The released program
-stores the transpose of this M and N, because it multiplies from the other side.
+with context c, reference r and response r^, which are projected onto principal components first. C-ADEM keeps the first
+term alone, R-ADEM the second. The released program stores the transpose of this M and N.
+Shapes: n examples, D width of a raw vector, K of a projected one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from rejoinder.errors import DataError
-from rejoinder.judges.learner import Side
+from rejoinder.judges.learner import Rows, Side
 from rejoinder.scorer import FloatArray
 
 Terms = tuple[Side, ...]
 Penalty = Literal["frobenius", "l2_squared", "l1"]
-MATRICES: dict[str, Literal["M", "N"]] = {"context": "M", "reference": "N"}
+Normalise = Literal["none", "l2"]
+References = Literal["best", "mean"]
+"""Of several references, the best of the scores against each, or their mean."""
+MATRICES: dict[Side, Literal["M", "N"]] = {"context": "M", "reference": "N"}
 _MIDDLE, _SPAN = 3.0, 4.0
 
 
 class Vectors(NamedTuple):
-    """Projected vectors of n examples, each [n, K]. An array that the head's terms do not use may hold anything."""
+    """Vectors of n examples, each [n, K] or [n, D]. A side that the terms do not use may hold anything."""
 
     context: FloatArray
     reference: FloatArray
     response: FloatArray
 
+    def at(self, rows: Rows) -> Vectors:
+        """Return some of the examples."""
+        return Vectors(*(side[rows] for side in self))
+
 
 @dataclass(frozen=True)
-class Head:
-    """The learned parameters.
-
-    Attributes:
-        M: [K, K] between context and response.
-        N: [K, K] between reference and response.
-        alpha: shift of the bilinear sum.
-        beta: its scale.
-        terms: which of the two terms count.
-    """
+class AdemHead:
+    """The parameters: M and N [K, K], shift alpha and scale beta of the sum, and which terms count."""
 
     M: FloatArray
     N: FloatArray
@@ -52,11 +51,11 @@ class Head:
     terms: Terms
 
     def __call__(self, vectors: Vectors) -> FloatArray:
-        """[n] predicted ratings, nominally 1 to 5 and not clipped; NaN where a vector that counts is NaN."""
+        """Return [n] predicted ratings, nominally 1 to 5, not clipped; NaN where a vector that counts is NaN."""
         return (self.bilinear(vectors) - self.alpha) / self.beta
 
     def bilinear(self, vectors: Vectors) -> FloatArray:
-        """[n] the sum of the terms before shift and scale."""
+        """Return [n] sums of the terms before shift and scale."""
         total = np.zeros(vectors.response.shape[:-1])
         if "context" in self.terms:
             total += ((vectors.context @ self.M) * vectors.response).sum(axis=-1)
@@ -65,8 +64,8 @@ class Head:
         return total
 
 
-def initial_head(vectors: Vectors, terms: Terms) -> Head:
-    """The head before training: M = N = I, and alpha and beta that give its predictions mean 3 and range 4.
+def initial_head(vectors: Vectors, terms: Terms) -> AdemHead:
+    """Return the head before training: M = N = I, and alpha and beta so that predictions have mean 3 and range 4.
 
     The paper says that alpha and beta bring the first predictions into [1, 5]; the released program sets mean and
     range, so some fall outside. With m the mean and R the range of the bilinear sum: alpha = m - 3/4 R, beta = R / 4.
@@ -74,8 +73,8 @@ def initial_head(vectors: Vectors, terms: Terms) -> Head:
     Raises:
         DataError: all sums are equal, so that no scale exists.
     """
-    width = vectors.response.shape[1]
-    head = Head(np.eye(width), np.eye(width), 0.0, 1.0, terms)
+    width = vectors.response.shape[-1]
+    head = AdemHead(np.eye(width), np.eye(width), 0.0, 1.0, terms)
     sums = head.bilinear(vectors)
     spread = float(sums.max() - sums.min())
     if spread == 0.0:
@@ -88,27 +87,97 @@ def initial_head(vectors: Vectors, terms: Terms) -> Head:
 
 
 def gradient(
-    head: Head, vectors: Vectors, ratings: FloatArray, kind: Penalty, weight: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return the gradient of mean squared error plus `weight` times a penalty with respect to M and N, each [K, K].
+    head: AdemHead, vectors: Vectors, ratings: FloatArray, penalty: Penalty, weight: float
+) -> dict[Side, FloatArray]:
+    """Return the gradient [K, K] of mean squared error plus `weight` times a penalty, for the matrix of each term.
 
     The penalty is the size of both matrices: `frobenius` is that of the released program (the norm, not squared),
     `l2_squared` that of the paper (equation 2; it prints a sum of errors), `l1` that of the earlier submission.
-    Zero for a term that does not count: its matrix stays as it is, and its part of the penalty is a constant.
     """
     slope = 2.0 * (head(vectors) - ratings) / (len(ratings) * head.beta)  # [n]
     weighted = slope[:, None] * vectors.response  # [n, K]
-    pairs = (("context", vectors.context, head.M), ("reference", vectors.reference, head.N))
-    of_m, of_n = (
-        side.T @ weighted + weight * _penalty_gradient(matrix, kind) if term in head.terms else np.zeros_like(matrix)
-        for term, side, matrix in pairs
-    )
-    return of_m, of_n
+    return {
+        term: getattr(vectors, term).T @ weighted + weight * _penalty_gradient(getattr(head, MATRICES[term]), penalty)
+        for term in head.terms
+    }
 
 
-def _penalty_gradient(matrix: FloatArray, kind: Penalty) -> FloatArray:
-    """The gradient of one matrix's part of `penalty`; the norm's and the absolute value's at zero is taken as zero."""
-    if kind == "frobenius":
+def _penalty_gradient(matrix: FloatArray, penalty: Penalty) -> FloatArray:
+    if penalty == "frobenius":
         norm = float(np.linalg.norm(matrix))
         return matrix / norm if norm else np.zeros_like(matrix)
-    return 2.0 * matrix if kind == "l2_squared" else np.sign(matrix)
+    return 2.0 * matrix if penalty == "l2_squared" else np.sign(matrix)
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Principal components: centre, then rotate; no whitening, as in the released ADEM.
+
+    Attributes:
+        mean: [D] mean of the vectors it was fitted on.
+        components: [K, D] orthonormal rows, most variance first.
+        explained: share of the variance that the K components keep, 0 to 1.
+    """
+
+    mean: FloatArray
+    components: FloatArray
+    explained: float
+
+    def __call__(self, vectors: FloatArray) -> FloatArray:
+        """Return [n, K] from [n, D]; a row of NaN stays one."""
+        projected: FloatArray = vectors @ self.components.T
+        projected -= self.mean @ self.components.T
+        return projected
+
+
+def fit_projection(sides: Sequence[FloatArray], components: int, rows: Rows | None = None) -> Projection:
+    """Return the projection fitted on the given rows of all sides (all rows by default), each distinct row once.
+
+    The released ADEM fits on rows repeated by over-sampling; the paper does not ask for that, and it only weights them.
+
+    Args:
+        sides: arrays [n, D]; rows with NaN are left out.
+        components: K; at most D and the number of distinct rows.
+        rows: places in every side.
+    """
+    from scipy.linalg import eigh
+
+    vectors = np.concatenate(_distinct(sides, rows))
+    mean = vectors.mean(axis=0)
+    vectors -= mean
+    scatter = vectors.T @ vectors
+    width, kept = len(mean), min(components, *vectors.shape)
+    # The first K eigenvectors of a wide matrix take a fraction of the time of all of them.
+    variances, axes = eigh(scatter, subset_by_index=(width - kept, width - 1))
+    axes = axes.T[::-1]  # [K, D]
+    # An axis has no direction: its largest number is made positive, so that it is the same on every machine.
+    axes = axes * np.sign(axes[np.arange(kept), np.abs(axes).argmax(axis=1)])[:, None]
+    total = float(np.trace(scatter))
+    return Projection(mean, axes, float(variances.sum()) / total if total else 1.0)
+
+
+def _distinct(sides: Sequence[FloatArray], rows: Rows | None) -> list[FloatArray]:
+    """Return the distinct rows of all sides, each in the first side that has it, without rows that hold NaN."""
+    # 64-bit sums of their bits distinguish the rows: sorting the rows themselves takes longer than all the rest.
+    factors = np.random.default_rng(0).integers(2**64, size=sides[0].shape[1], dtype=np.uint64)
+    seen, distinct = np.empty(0, dtype=np.uint64), []
+    for side in sides:
+        places = np.arange(len(side)) if rows is None else np.unique(rows)
+        places = places[np.isfinite(side.sum(axis=1))[places]]
+        sums = (np.ascontiguousarray(side).view(np.uint64) @ factors)[places]
+        sums, first = np.unique(sums, return_index=True)
+        distinct.append(side[places[np.sort(first[~np.isin(sums, seen)])]])
+        seen = np.concatenate([seen, sums])
+    return distinct
+
+
+def project(raw: Vectors, projection: Projection | None, normalise: Normalise) -> Vectors:
+    """Return what the head reads: raw vectors [n, D], with length 1 if so asked, projected to [n, K]."""
+    sides = raw if normalise == "none" else (side / lengths(side) for side in raw)
+    return Vectors(*(side if projection is None or not side.shape[-1] else projection(side) for side in sides))
+
+
+def lengths(vectors: FloatArray) -> FloatArray:
+    """Return [..., 1] lengths of vectors to divide them by; 1 for a vector of zeros."""
+    norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.where(norms == 0, 1.0, norms)

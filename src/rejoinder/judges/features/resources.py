@@ -31,7 +31,7 @@ from rejoinder.models.phrases import from_parts as phrases_of
 from rejoinder.models.remembered import Remembered
 from rejoinder.models.selector import Selector
 from rejoinder.models.selector import from_parts as selector_of
-from rejoinder.models.student_encoder import StudentEncoder
+from rejoinder.models.student import StudentEncoder
 
 PHRASES, SELECTOR, MOOD, ADDED = "phrases", "selector", "mood", "own"
 """The names under which a judge's folder holds its resources; those that a user added are `own`, `own_2` and so on."""

@@ -13,9 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rejoinder.models.averaging import LEFT, RIGHT
-from rejoinder.models.convolving import HIGHEST
 from rejoinder.models.sizes import StudentSizes
+from rejoinder.models.student import HIGHEST, LEFT, RIGHT
 
 
 class Block(nn.Module):

@@ -1,0 +1,90 @@
+"""How the score of an ADEM judge moves with the vector of the response: for attacks that look inside.
+
+Head and projection are linear in the response, so the gradient is exact. Only the length of the raw vector, where it is
+set to 1 first, bends it. Shapes: N examples with R references together, D width of a raw vector, K of a projected one,
+P other responses.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rejoinder.judges.adem.head import AdemHead, Normalise, Projection, References, Vectors, lengths, project
+from rejoinder.judges.differentiable import Grid
+from rejoinder.judges.learner import Rows
+from rejoinder.scorer import FloatArray
+
+
+class Pairs(NamedTuple):
+    """Raw vectors [R, D] of each response with one of its references, the example [R] of each, ascending, and N."""
+
+    raw: Vectors
+    owner: Rows
+    examples: int
+
+
+def gradients(
+    pairs: Pairs, head: AdemHead, projection: Projection | None, normalise: Normalise, references: References
+) -> FloatArray:
+    """Return [N, D] derivatives of the ratings by the responses' raw vectors; NaN where there is no rating.
+
+    Of several references the mean of the derivatives, or that of the best.
+    """
+    raw, owner, examples = pairs
+    projected = project(raw, projection, normalise)
+    slopes = _coefficients(projected, head)
+    if projection is not None:
+        slopes = slopes @ projection.components  # [R, K] -> [R, D]
+    if normalise == "l2":  # through the division by the length
+        unit = raw.response / lengths(raw.response)
+        slopes = (slopes - (slopes * unit).sum(axis=1, keepdims=True) * unit) / lengths(raw.response)
+    ratings = head(projected)
+    rated = np.flatnonzero(np.isfinite(ratings))
+    if references == "best":
+        rated = rated[np.lexsort((-ratings[rated], owner[rated]))]
+        rated = rated[np.unique(owner[rated], return_index=True)[1]]
+    means, owners = _mean_by_owner(slopes[rated], owner[rated])
+    derivatives = np.full((examples, slopes.shape[1]), np.nan)
+    derivatives[owners] = means
+    return derivatives
+
+
+def linear_forms(
+    pairs: Pairs, head: AdemHead, projection: Projection | None, normalise: Normalise, references: References
+) -> Grid:
+    """Return a function that rates the N examples with other responses (see `Space.scores`)."""
+    raw, owner, examples = pairs
+    slopes = _coefficients(project(raw, projection, normalise), head)
+    known = np.flatnonzero(np.isfinite(slopes).all(axis=1))
+    slopes, owner = slopes[known], owner[known]
+    if references == "mean":  # the mean of linear forms is a linear form
+        slopes, owner = _mean_by_owner(slopes, owner)
+
+    def ratings(compared: FloatArray, rows: Rows | None = None) -> FloatArray:
+        asked = np.arange(examples) if rows is None else rows
+        kept = np.flatnonzero(np.isin(owner, asked))
+        grid = np.full((len(asked), len(compared)), np.nan)
+        owners, starts = np.unique(owner[kept], return_index=True)
+        best = np.maximum.reduceat(slopes[kept] @ compared.T, starts, axis=0)
+        grid[np.searchsorted(asked, owners)] = best - head.alpha / head.beta
+        return grid
+
+    return ratings
+
+
+def _coefficients(projected: Vectors, head: AdemHead) -> FloatArray:
+    """Return [R, K] factors of each projected response: rating = factors . response - alpha / beta."""
+    slopes = np.zeros((len(projected.response), head.M.shape[0]))
+    if "context" in head.terms:
+        slopes += projected.context @ head.M
+    if "reference" in head.terms:
+        slopes += projected.reference @ head.N
+    return slopes / head.beta
+
+
+def _mean_by_owner(values: FloatArray, owner: Rows) -> tuple[FloatArray, Rows]:
+    """Return means [n, D] of the rows of each of n owners, and these; `owner` is ascending."""
+    owners, starts, counts = np.unique(owner, return_index=True, return_counts=True)
+    return np.add.reduceat(values, starts, axis=0) / counts[:, None], owners
