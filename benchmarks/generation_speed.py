@@ -62,8 +62,8 @@ def sides(model: DialogueModel, seed: int) -> dict[str, Write]:
     limits = generate.Limits(END_ID, (PAD_ID, UNK_ID), LONGEST, 1)
 
     def sampled(contexts: Tensor, top_p: float) -> object:
-        draws = torch.rand(len(contexts), LONGEST, generator=torch.Generator().manual_seed(seed))
-        return generate.sample(model.step, model.begin(contexts), limits, draws, top_p=top_p)
+        generators = [torch.Generator().manual_seed(seed + row) for row in range(len(contexts))]
+        return generate.sample(model.step, model.begin(contexts), limits, generators, top_p=top_p)
 
     return {
         BARE: lambda contexts: bare(model, contexts),

@@ -20,17 +20,15 @@ import resource
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.models.dual_responder import highest
-from rejoinder.models.reply_bank import Pool
-from rejoinder.models.retrieval import BY_RESPONSE, TfidfResponder
-from rejoinder.models.tfidf import fitted, joined
+from rejoinder.models.reply_bank import ReplyBank
+from rejoinder.models.retrieval import BY_RESPONSE, DualEncoderResponder, TfidfResponder, Towers, fit_tfidf
 from rejoinder.report.markdown import markdown_table
 from rejoinder.responder import Context, Request
 
@@ -61,9 +59,22 @@ def dual_sides(asked: argparse.Namespace) -> dict[str, Side]:
     contexts = rng.standard_normal((asked.queries, asked.width), dtype=np.float32)
     size = vectors.nbytes / 1e6
 
+    class Known(Towers):
+        """Contexts are numbers of vectors that are there."""
+
+        def __init__(self) -> None:
+            """Take no network."""
+
+        def contexts(self, numbers: Sequence[Context]) -> Scores:
+            return contexts[[int(number) for (number,) in numbers]]
+
+    bank = ReplyBank(list(map(str, range(asked.candidates))), np.arange(asked.candidates + 1))
+    responder = DualEncoderResponder(Known(), bank, vectors)
+    requests = [Request((str(number),)) for number in range(asked.queries)]
+
     def ours(part: slice) -> Scores:
-        own = contexts[part]
-        return np.array([logits for _, logits in highest(vectors, own, [None] * len(own), asked.count)], np.float32)
+        answers = responder.respond_batch(requests[part], asked.count)
+        return np.array([[reply.score for reply in answer.replies] for answer in answers], np.float32)
 
     def brute(part: slice) -> Scores:
         found = [vectors @ context for context in contexts[part]]
@@ -85,9 +96,9 @@ def tfidf_sides(asked: argparse.Namespace) -> dict[str, Side]:
         words = rng.choice(asked.vocabulary, (count, asked.words), p=chances / chances.sum())
         return [" ".join(f"w{word}" for word in turn) for turn in words.tolist()]
 
-    pool = Pool(turns(asked.candidates), np.arange(asked.candidates + 1))
-    weights, _, vectors = fitted(pool, [()] * asked.candidates, smooth=False)
-    responder = TfidfResponder(pool, weights, vectors.tocsc(), BY_RESPONSE)
+    bank = ReplyBank(turns(asked.candidates), np.arange(asked.candidates + 1))
+    weights, _, vectors = fit_tfidf(bank, [()] * asked.candidates, smooth=False)
+    responder = TfidfResponder(bank, weights, vectors.tocsc(), BY_RESPONSE)
     contexts: list[Context] = [tuple(turns(3)) for _ in range(asked.queries)]
     rows = np.repeat(np.arange(asked.candidates), np.diff(vectors.indptr))
     size = (vectors.data.nbytes + vectors.indices.nbytes + vectors.indptr.nbytes) / 1e6
@@ -98,7 +109,7 @@ def tfidf_sides(asked: argparse.Namespace) -> dict[str, Side]:
 
     def brute(part: slice) -> Scores:
         best = []
-        for context in weights.vectors([joined(context) for context in contexts[part]]).toarray():
+        for context in weights.vectors(contexts[part]).toarray():
             cosines = np.bincount(rows, vectors.data * context[vectors.indices], asked.candidates)
             best.append(cosines[np.argsort(-cosines)[: asked.count]])
         return np.array(best, dtype=np.float32)

@@ -69,8 +69,8 @@ TODAY = {
     "scoring": Package(7, 2_958),  # the report of score came in
     "metrics": Package(5, 1_445),
     "external": Package(4, 742),
-    "pretraining": Package(5.5, 4_117),
-    "models": Package(5, 5_299),
+    "pretraining": Package(5.5, 3_918),
+    "models": Package(5, 4_662),
     "llm": Package(4, 2_482),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from rejoinder.data.dialogues import Dialogue
-from rejoinder.data.folders import Parts, write_folder
+from rejoinder.data.folders import write_folder
 from rejoinder.llm.loading import FOLDERS
-from rejoinder.models import dual_responder as dual
 from rejoinder.models import load_encoder, retrieval
-from rejoinder.models.reply_bank import PART, sample
+from rejoinder.models.reply_bank import sample
 from rejoinder.models.vocabulary import train_bpe
 
 # The two ways in which models read HREDs; the others have one state.
@@ -28,8 +27,7 @@ def made(kind: str, place: Path) -> Path:
     said = [Dialogue(("hello you", f"the {who} sat", f"thanks {who}", "bye"), "here") for who in ("cat", "dog", "bird")]
     if kind in ("random", "c-tfidf", "r-tfidf"):
         sampled = sample(said, 100, 0)
-        own = Parts({}, {}) if kind == "random" else retrieval.tfidf_parts(kind, sampled, smooth=False)
-        write_folder(place, Parts({"kind": kind}, own.tensors, own.files).holding(PART, sampled.pool.parts), "")
+        write_folder(place, retrieval.retrieval_parts({"kind": kind}, sampled), "")
         return place
     pytest.importorskip("torch", reason="needs the extra train")
     if kind == "sentence":
@@ -48,5 +46,5 @@ def made(kind: str, place: Path) -> Path:
     if kind != "dual-encoder":
         return tiny.generator(place, kind)
     vocabulary = train_bpe(["hello you the cat dog bird sat thanks bye"] * 5, 90)
-    write_folder(place, dual.encoded(tiny.dual_parts(vocabulary), sample(said, 100, 0).pool), "")
+    write_folder(place, retrieval.with_bank(tiny.dual_parts(vocabulary), sample(said, 100, 0).bank), "")
     return place

@@ -10,13 +10,12 @@ import torch
 from torch import nn
 
 from rejoinder.data.folders import Parts, write_folder
-from rejoinder.models.networks.dialogue import DialogueModel
-from rejoinder.models.networks.dual import DualEncoder
-from rejoinder.models.networks.language import LanguageModel
-from rejoinder.models.networks.multiresolution import Multiresolution
+from rejoinder.models.networks.dialogue import DialogueModel, LanguageModel
+from rejoinder.models.networks.dual_encoder import DualEncoder
+from rejoinder.models.networks.mrrnn import MrRNN
 from rejoinder.models.networks.selector import SelectorModel
 from rejoinder.models.networks.student import StudentModel
-from rejoinder.models.networks.tweet import TweetModel
+from rejoinder.models.networks.tweet2vec import Tweet2Vec
 from rejoinder.models.sizes import (
     DialogueSizes,
     DualEncoderSizes,
@@ -60,7 +59,7 @@ def generator(folder: Path, kind: str) -> Path:
     if kind == "lm":
         model = LanguageModel(sizes := LanguageSizes(vocabulary=vocabulary.size, embedding=6, units=7))
     elif kind == "mrrnn":
-        model = Multiresolution(sizes := MrrnnSizes(vocabulary=vocabulary.size, coarse_vocabulary=coarse.size, **shape))
+        model = MrRNN(sizes := MrrnnSizes(vocabulary=vocabulary.size, coarse_vocabulary=coarse.size, **shape))
     else:
         model = DialogueModel(
             sizes := DialogueSizes(vocabulary=vocabulary.size, **shape, latent=4 if kind == "vhred" else 0)
@@ -84,7 +83,7 @@ def tweet_model(folder: Path) -> Path:
     torch.manual_seed(0)
     config = {"kind": "tweet2vec", "sizes": sizes.model_dump(), "recipe": {"text": {"longest": 145}}}
     files = {"characters.json": json.dumps(list(characters)), "hashtags.json": "[]"}
-    write_folder(folder, Parts(config, tensors_of(TweetModel(sizes)), files), "a card")
+    write_folder(folder, Parts(config, tensors_of(Tweet2Vec(sizes)), files), "a card")
     return folder
 
 

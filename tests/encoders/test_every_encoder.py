@@ -15,7 +15,7 @@ from every import ODD_TEXTS, RECURRENT, made
 from rejoinder.data.folders import write_folder
 from rejoinder.example import Example
 from rejoinder.models import ENCODERS, MODELS, load_encoder
-from rejoinder.models.encoders import PortableEncoder, encode_once
+from rejoinder.models.encoders import PortableEncoder, encode_distinct
 from rejoinder.scorer import FloatArray
 
 # The names that come along, a folder of every kind, and the other state of those that have two.
@@ -67,7 +67,7 @@ def test_duplicates_are_encoded_alike(loaded: Loaded) -> None:
     encoder = loaded.encoder
     for doubled in (encoder.encode([*TEXTS, *TEXTS]), encoder.encode_contexts([*CONTEXTS, *CONTEXTS])):
         close(doubled[: len(TEXTS)], doubled[len(TEXTS) :])
-    once = encode_once(encoder.encode, [*TEXTS, *TEXTS])
+    once = encode_distinct(encoder.encode, [*TEXTS, *TEXTS])
     assert np.array_equal(once[: len(TEXTS)], once[len(TEXTS) :]) and once.shape == (2 * len(TEXTS), encoder.width)
 
 

@@ -98,7 +98,7 @@ def test_texts_are_read_as_in_training(folder: Path, tmp_path: Path) -> None:
     contexts.append(("the cat sat on the mat and a dog ran under the tree", "hello"))
     dialogues = [Dialogue(context, "") for context in contexts]
     limits = {"longest_turn": LONGEST_TURN, "most_turns": MOST_TURNS}
-    counts = write_tokens(dialogues, encoder.vocabulary, tmp_path / "tokens", **limits)
+    counts = write_tokens(dialogues, encoder.reader.vocabulary, tmp_path / "tokens", **limits)
     assert (counts.cut_turns > 0, counts.pieces) == (True, len(contexts))
     batch = as_tensors(make_batch(TokenStore(tmp_path / "tokens"), np.arange(len(contexts))))
     with torch.inference_mode():

@@ -56,16 +56,16 @@ def policy(start: Path) -> Policy:
 
 
 def test_what_is_told_of_a_reply_is_what_it_was_drawn_with(start: Path) -> None:
-    from rejoinder.models.networks import decoding as generate
+    from rejoinder.models.networks.decoding import Limits, sample
     from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID
 
     own = policy(start)
-    draws = torch.rand(len(CONTEXTS), 6, generator=torch.Generator().manual_seed(1))
-    replies = own.say(CONTEXTS, draws)
+    replies = own.say(CONTEXTS, torch.Generator().manual_seed(1))
     told = own.tell(CONTEXTS, replies, policy(start))
     with torch.inference_mode():
         state = own.model.begin(own.condition(CONTEXTS))
-        written = generate.sample(own.model.step, state, generate.Limits(END_ID, (PAD_ID, UNK_ID), 6), draws)
+        generators = [torch.Generator().manual_seed(1)] * len(CONTEXTS)
+        written = sample(own.model.step, state, Limits(END_ID, (PAD_ID, UNK_ID), 6), generators)
     counted = [len(one.ids) + (len(one.ids) < 6) for one in written]
     expected = [one.score * pieces for one, pieces in zip(written, counted, strict=True)]
     assert told.logs.tolist() == pytest.approx(expected, abs=1e-4)

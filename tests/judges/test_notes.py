@@ -22,7 +22,6 @@ from rejoinder.judges.notes import CONTEXT_CUT, CONTEXT_NOT_ENGLISH, CUT, NOT_EN
 from rejoinder.judges.train import train_judge
 from rejoinder.metrics.baselines import words
 from rejoinder.models import load_encoder
-from rejoinder.models.batching import is_cut, numbered_turns
 from rejoinder.models.encoders import AverageEncoder, Limited
 from rejoinder.models.vocabulary import train_bpe
 from rejoinder.scorer import OUT_OF_DOMAIN, Card, Scores
@@ -220,12 +219,15 @@ def test_what_an_encoder_cuts_is_noted(tmp_path: Path, model: str) -> None:
 
 @given(st.integers(1, 12))
 def test_a_text_is_cut_where_the_encoder_sees_no_more_of_it(size: int) -> None:
-    pytest.importorskip("tokenizers", reason="needs the extra train")
+    pytest.importorskip("torch", reason="needs the extra train")
     vocabulary = train_bpe(["a b c d e f g h"] * 5, 60)
     text = " ".join("abcdefgh"[place % 8] for place in range(size))
-    (kept,) = numbered_turns(vocabulary, [text], 8, 2)
-    assert is_cut(vocabulary, [text], 8, 2) == (kept[:-1] != vocabulary.encode(text))
-    assert is_cut(vocabulary, ["a"] * size, 8, 2) == (len(numbered_turns(vocabulary, ["a"] * size, 8, 2)) < size)
+    from rejoinder.models.networks.loading import TurnReader
+
+    reader = TurnReader(vocabulary, 8, 2)
+    (kept,) = reader.numbers([text])
+    assert reader.truncates([text]) == (kept[:-1] != vocabulary.encode(text))
+    assert reader.truncates(["a"] * size) == (len(reader.numbers(["a"] * size)) < size)
 
 
 # Notes in what is worked out from scores

@@ -19,11 +19,10 @@ from rejoinder.data.dialogues import Dialogue, read_dialogues
 from rejoinder.data.folders import Parts, write_folder
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
-from rejoinder.models import dual_responder as dual
 from rejoinder.models import load_responder, retrieval
 from rejoinder.models.decoding import Decoding
-from rejoinder.models.reply_bank import PART, Retriever, Sample, best, sample
-from rejoinder.models.tfidf import TOKENIZER
+from rejoinder.models.reply_bank import Retriever, Sample, sample, top
+from rejoinder.models.retrieval import TOKENIZER
 from rejoinder.models.vocabulary import Vocabulary, train_bpe
 from rejoinder.pretraining.build import build_retrieval
 from rejoinder.pretraining.corpora import is_held_out
@@ -44,10 +43,8 @@ def dialogues(*turns: Sequence[str]) -> list[Dialogue]:
 
 
 def tfidf(kind: str, said: Sequence[Dialogue], most: int = 1000, *, smooth: bool = False) -> Retriever:
-    sampled = sample(said, most, 0)
-    parts = retrieval.tfidf_parts(kind, sampled, smooth=smooth)
-    whole = Parts({"kind": kind}, parts.tensors, parts.files).holding(PART, sampled.pool.parts)
-    return retrieval.from_parts(whole, Decoding())
+    parts = retrieval.retrieval_parts({"kind": kind}, sample(said, most, 0), smooth=smooth)
+    return retrieval.from_parts(parts, Decoding())
 
 
 def only(responder: Retriever, context: Context, count: int = 1, withheld: str | None = None) -> Answer:
@@ -76,10 +73,9 @@ def folder_of(kind: str, sampled: Sample, place: Path, vocabulary: Vocabulary) -
         pytest.importorskip("torch", reason="needs the extra train")
         from tiny import dual_parts
 
-        parts = dual.encoded(dual_parts(vocabulary), sampled.pool)
+        parts = retrieval.with_bank(dual_parts(vocabulary), sampled.bank)
     else:
-        made = Parts({}, {}) if kind == "random" else retrieval.tfidf_parts(kind, sampled, smooth=False)
-        parts = Parts({"kind": kind}, made.tensors, made.files).holding(PART, sampled.pool.parts)
+        parts = retrieval.retrieval_parts({"kind": kind}, sampled)
     write_folder(place, parts, "# A card\n")
     return place
 
@@ -106,19 +102,19 @@ def test_pairs_are_grouped_by_response() -> None:
     assert sorted(text.casefold().strip() for text in pool.texts) == ["b", "yes"]
     group = pool.group("YES")
     assert group is not None and sorted(contexts[group]) in ([("A",), ("c",)], [("a",), ("c",)])
-    assert pool.only_of("yes") is None and pool.only_of("b") is not None and pool.group("no") is None
+    assert pool.single_source("yes") is None and pool.single_source("b") is not None and pool.group("no") is None
 
 
 def test_a_sample_depends_on_seed_and_words_alone(conture: list[Dialogue]) -> None:
     first, again = sample(conture, 50, 0), sample([*conture[::-1], *conture[:9]], 50, 0)
-    assert first.pool.pairs == 50 and first.pool.texts == again.pool.texts and first.contexts == again.contexts
-    assert sample(conture, 50, 1).pool.texts != first.pool.texts
-    assert set(first.pool.texts) <= {turn for dialogue in conture for turn in dialogue.turns[1:]}
+    assert first.bank.pairs == 50 and first.bank.texts == again.bank.texts and first.contexts == again.contexts
+    assert sample(conture, 50, 1).bank.texts != first.bank.texts
+    assert set(first.bank.texts) <= {turn for dialogue in conture for turn in dialogue.turns[1:]}
 
 
 def test_every_pair_is_as_likely_to_be_sampled() -> None:
     said = dialogues(*(("q", f"r{number}") for number in range(20)), *[("q", "r0")] * 50)
-    drawn = [text for seed in range(400) for text in sample(said, 5, seed).pool.texts]
+    drawn = [text for seed in range(400) for text in sample(said, 5, seed).bank.texts]
     counts = [drawn.count(f"r{number}") for number in range(20)]
     assert sum(counts) == 2000 and min(counts) > 65 and max(counts) < 140  # 100 expected, the copied one too
 
@@ -133,7 +129,7 @@ def test_no_dialogue_is_told() -> None:
 @given(st.lists(st.sampled_from([-math.inf, -1.0, 0.0, 0.5, 2.0]), min_size=1, max_size=30), st.integers(1, 40))
 def test_the_best_are_found(scores: list[float], count: int) -> None:
     ordered = sorted((place for place, score in enumerate(scores) if score > -math.inf), key=lambda at: -scores[at])
-    assert best(np.array(scores), count).tolist() == ordered[:count]
+    assert top(np.array(scores), count).tolist() == ordered[:count]
 
 
 # TF-IDF
@@ -159,7 +155,7 @@ def test_tfidf_agrees_with_scikit_learn(kind: str, smooth: bool, conture: list[D
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     sampled = sample(conture, 200, 0)
-    pool, contexts = sampled.pool, ["\n".join(context) for context in sampled.contexts]
+    pool, contexts = sampled.bank, ["\n".join(context) for context in sampled.contexts]
     responses = [pool.texts[place] for place in np.searchsorted(pool.starts, np.arange(200), side="right") - 1]
     vectoriser = TfidfVectorizer(analyzer=tokenizer(TOKENIZER), smooth_idf=smooth)
     vectoriser.fit([f"{context}\n{response}" for context, response in zip(contexts, responses, strict=True)])
@@ -206,7 +202,7 @@ def test_nothing_may_be_left(kind: str, vocabulary: Vocabulary, tmp_path: Path) 
 
 def test_random_draws_by_pairs() -> None:
     said = dialogues(*((f"q{number}", "yes") for number in range(9)), ("q", "no"))
-    responder = retrieval.RandomResponder(sample(said, 99, 0).pool)
+    responder = retrieval.RandomResponder(sample(said, 99, 0).bank)
     drawn = [texts(found)[0] for found in answer(responder, [Request((), seed) for seed in range(500)])]
     assert 25 < drawn.count("no") < 80  # 50 expected
     assert drawn == [texts(found)[0] for found in answer(responder, [Request((), seed) for seed in range(500)])]
@@ -254,9 +250,9 @@ def test_very_long_contexts_are_answered(kind: str, folders: dict[str, Path]) ->
 def test_the_dual_encoder_agrees_with_brute_force(folders: dict[str, Path], conture: list[Dialogue]) -> None:
     responder = loaded(folders["dual-encoder"])
     asked = [Request(dialogue.turns[:3], 0, dialogue.turns[3]) for dialogue in conture[:150]]
-    ranked = responder.rank(asked, [responder.pool.texts] * len(asked))
+    ranked = responder.rank(asked, [responder.bank.texts] * len(asked))
     for row, one, found in zip(ranked, asked, answer(responder, asked, count=4, batch_size=100), strict=True):
-        places = [place for place in np.argsort(-row) if place != responder.pool.only_of(one.withheld)][:4]
+        places = [place for place in np.argsort(-row) if place != responder.bank.single_source(one.withheld)][:4]
         # Half precision moves a logit by a thousandth, so two that are closer may change places.
         assert [reply.score for reply in found.replies] == pytest.approx(row[places], abs=0.02)
         assert len(found.replies) == 4 and len({reply.text for reply in found.replies}) == 4
@@ -277,7 +273,7 @@ def test_candidates_without_a_word_do_not_stop_the_dual_encoder(folders: dict[st
 @pytest.mark.parametrize("kind", ["random", "c-tfidf", "r-tfidf"])
 def test_a_saved_model_is_the_same(kind: str, conture: list[Dialogue], folders: dict[str, Path]) -> None:
     sampled = sample(conture, 300, 0)
-    here: Retriever = retrieval.RandomResponder(sampled.pool) if kind == "random" else tfidf(kind, conture, 300)
+    here: Retriever = retrieval.RandomResponder(sampled.bank) if kind == "random" else tfidf(kind, conture, 300)
     there = loaded(folders[kind])
     asked = [request(dialogue.turns[:2], 7, dialogue.turns[2]) for dialogue in conture[:30]]
     assert list(answer(here, asked, count=5)) == list(answer(there, asked, count=5, batch_size=7))
@@ -326,7 +322,7 @@ def test_what_is_held_out_is_no_candidate(tmp_path: Path) -> None:
             keep_judged=keep,
             force=True,
         )
-        assert set(loaded(tmp_path / "r").pool.texts) == (train if keep else train - {"answer 0"})
+        assert set(loaded(tmp_path / "r").bank.texts) == (train if keep else train - {"answer 0"})
 
 
 def test_pretrain_makes_a_responder(run: Run, tmp_path: Path) -> None:

@@ -110,8 +110,8 @@ def test_what_is_chosen_is_counted() -> None:
     turns = torch.tensor([[0, -1, -1], [1, -1, -1], [2, -1, -1], [0, -1, -1]])
     batch = Choices(vectors, turns, torch.tensor([0, 1, 3, 0]), torch.tensor([[3, -1], [-1, -1], [4, 2], [3, 4]]))
     with torch.inference_mode():
-        found = model.choose(batch)
-        alone = model.choose(batch._replace(others=torch.full((4, 1), -1)))
+        found = model.contrastive_loss(batch)
+        alone = model.contrastive_loss(batch._replace(others=torch.full((4, 1), -1)))
     assert (int(found.first), int(found.nearer)) == (3, 3)
     assert torch.isfinite(found.loss) and found.loss > alone.loss > 0
 
@@ -120,7 +120,7 @@ def test_a_copy_of_the_reply_is_no_negative() -> None:
     model, vectors = random_model(), torch.from_numpy(units(3, 6)).float()
     vectors[2] = 0
     turns, others = torch.tensor([[0, -1, -1]] * 2), torch.full((2, 1), -1)
-    loss = model.choose(Choices(vectors, turns, torch.tensor([1, 1]), others)).loss
+    loss = model.contrastive_loss(Choices(vectors, turns, torch.tensor([1, 1]), others)).loss
     assert loss.item() == pytest.approx(0, abs=1e-6)
     torch.autograd.backward(loss)
     assert all(weight.grad is not None and torch.isfinite(weight.grad).all() for weight in model.parameters())
@@ -242,8 +242,8 @@ def test_what_a_selector_needs_is_told(run: Run, corpus: Path, folder: Path, tmp
 def test_mixed_precision_hardly_moves_the_loss() -> None:
     (batch,) = batches([True] * 11, batch=11).training(0, 1, 0, 1)
     model = SelectorModel(SelectorSizes(width=11, hidden=20, output=9))
-    plain = model.choose(batch).loss
+    plain = model.contrastive_loss(batch).loss
     with torch.autocast("cpu", torch.bfloat16):
-        mixed = model.choose(batch).loss
+        mixed = model.contrastive_loss(batch).loss
     assert mixed.dtype == torch.float32 and mixed.item() == pytest.approx(plain.item(), rel=0.01)
     assert mixed.item() != plain.item()

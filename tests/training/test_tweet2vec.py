@@ -18,14 +18,14 @@ from conftest import PROJECT, Run, refused
 from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError, UsageError
 from rejoinder.models import load_encoder
-from rejoinder.models.tweet_encoder import TweetEncoder
+from rejoinder.models.recurrent_encoders import TweetEncoder
 from rejoinder.models.tweets import as_numbers, clean_tweet, hashtags_in, is_retweet, most_frequent, numbered
 from rejoinder.pretraining.tweet_posts import Post, read_posts
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")
 
-from rejoinder.models.networks.tweet import TweetModel  # noqa: E402
+from rejoinder.models.networks.tweet2vec import Tweet2Vec  # noqa: E402
 from rejoinder.models.sizes import TweetSizes  # noqa: E402
 from rejoinder.pretraining.pretrain_tweets import pretrain_tweets  # noqa: E402
 from rejoinder.pretraining.recipe import Run as RunTable  # noqa: E402
@@ -204,7 +204,7 @@ SIZES = TweetSizes(symbols=20, hashtags=6, lookup=4, units=5, embedding=3)
 
 
 def test_padding_changes_no_vector() -> None:
-    model = TweetModel(SIZES)
+    model = Tweet2Vec(SIZES)
     symbols = torch.tensor([[3, 4, 5, 0, 0], [6, 7, 8, 9, 10]])
     padded = model.encode(symbols, torch.tensor([3, 5]))
     torch.testing.assert_close(padded[:1], model.encode(symbols[:1, :3], torch.tensor([3])))
@@ -212,7 +212,7 @@ def test_padding_changes_no_vector() -> None:
 
 
 def test_the_network_is_that_of_the_paper() -> None:
-    model = TweetModel(SIZES)
+    model = Tweet2Vec(SIZES)
     symbols = torch.tensor([[3, 4, 5]])
     embedded = model.lookup(symbols)
     there, _ = model.forwards(embedded)

@@ -71,8 +71,7 @@ def play(
     episodes = [Episode(list(start)) for start in starts]
     for _ in range(turns):
         contexts = [tuple(one.said) for one in episodes]
-        draws = torch.rand(len(starts), policy.longest, generator=generator)
-        for one, context, pieces in zip(episodes, contexts, policy.say(contexts, draws), strict=True):
+        for one, context, pieces in zip(episodes, contexts, policy.say(contexts, generator), strict=True):
             one.contexts.append(context)
             one.replies.append(pieces)
             one.said.append(policy.vocabulary.decode(pieces))

@@ -11,15 +11,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from rejoinder.data.folders import Parts
+from rejoinder.data.folders import Parts, value_in
 from rejoinder.errors import UsageError
-from rejoinder.models.batching import limits, numbered_turns, padded, vocabulary_of, with_weights
-from rejoinder.models.generation import states
-from rejoinder.models.networks import decoding as generate
+from rejoinder.models.generation import encode_contexts
+from rejoinder.models.networks.decoding import Limits, sample
 from rejoinder.models.networks.dialogue import DialogueModel
+from rejoinder.models.networks.loading import build, pad, turn_reader
 from rejoinder.models.sizes import DialogueSizes
 from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID
-from rejoinder.models.weights import sizes
 from rejoinder.responder import Context
 
 KINDS = ("hred", "seq2seq")
@@ -57,11 +56,11 @@ class Policy:
         if parts.config.get("kind") not in KINDS:
             found = f"a model of kind {parts.config.get('kind')!r}"
             raise UsageError(f"{found} cannot be reinforced, expected one of {', '.join(KINDS)}")
-        shape = sizes(DialogueSizes, parts.config)
+        sizes = value_in(parts.config, "sizes", DialogueSizes)
         self.parts, self.longest = parts, longest
-        self.model: DialogueModel = with_weights(lambda: DialogueModel(shape), parts.tensors)
-        self.vocabulary = vocabulary_of(parts, shape.vocabulary)
-        self._read = limits(parts.config)
+        self.model: DialogueModel = build(lambda: DialogueModel(sizes), parts.tensors)
+        self.reader = turn_reader(parts, sizes.vocabulary)
+        self.vocabulary = self.reader.vocabulary
         self._barred = torch.tensor([PAD_ID, UNK_ID])
 
     @property
@@ -69,17 +68,18 @@ class Policy:
         """What has the weights."""
         return self.model
 
-    def say(self, contexts: Sequence[Context], draws: Tensor) -> list[list[int]]:
+    def say(self, contexts: Sequence[Context], generator: torch.Generator) -> list[list[int]]:
         """A reply to each of n contexts as pieces, drawn from the policy; one may be empty.
 
         Args:
             contexts: turns, oldest first.
-            draws: [n, T] numbers from 0 to 1 that decide; T is at least `longest`.
+            generator: draws the words.
         """
-        bounds = generate.Limits(END_ID, (PAD_ID, UNK_ID), self.longest)
+        limits = Limits(END_ID, (PAD_ID, UNK_ID), self.longest)
         with torch.inference_mode():
             state = self.model.begin(self.condition(contexts))
-            return [one.ids for one in generate.sample(self.model.step, state, bounds, draws)]
+            turns = sample(self.model.step, state, limits, [generator] * len(contexts))
+            return [turn.ids for turn in turns]
 
     def tell(self, contexts: Sequence[Context], replies: Sequence[Sequence[int]], other: Policy) -> Told:
         """What the policy gives for n replies, and how far it is from `other` there.
@@ -90,7 +90,7 @@ class Policy:
             other: a policy of the same shape, which learns nothing.
         """
         ended = [[*reply, END_ID] if len(reply) < self.longest else list(reply) for reply in replies]
-        tokens, lengths = padded(ended, PAD_ID)
+        tokens, lengths = pad(ended)
         inside = torch.arange(tokens.shape[1]) < lengths[:, None]  # [n, T]
         own = self._logs(contexts, tokens)  # [n, T, V]
         with torch.no_grad():
@@ -102,13 +102,10 @@ class Policy:
 
     def condition(self, contexts: Sequence[Context]) -> Tensor:
         """[n, K] what the decoder is conditioned on after contexts."""
-        turns = [numbered_turns(self.vocabulary, context, *self._read) for context in contexts]
-        return states(self.model, turns)
+        return encode_contexts(self.model, [self.reader.numbers(context) for context in contexts])
 
     def _logs(self, contexts: Sequence[Context], tokens: Tensor) -> Tensor:
         """[n, T, V] log-probability of every piece at each place, given the pieces before it."""
-        condition = self.condition(contexts)
-        before = torch.cat([self.model.first_words(len(tokens)), self.model.embedding(tokens[:, :-1])], 1)
-        features, _ = self.model.decoder.features(before, condition, self.model.decoder.start(condition))
+        features = self.model.features(tokens[:, :-1], self.condition(contexts))
         logits: Tensor = self.model.decoder.words(features)
         return logits.index_fill(2, self._barred, _NEVER).log_softmax(-1)

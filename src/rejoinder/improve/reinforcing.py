@@ -11,7 +11,7 @@ from rejoinder.data.folders import in_folder, read_folder
 from rejoinder.data.read import silent
 from rejoinder.errors import DataError, UsageError
 from rejoinder.improve.reward import reward
-from rejoinder.models.batching import require_torch
+from rejoinder.models import require_torch
 from rejoinder.pretraining.processes import claim_run
 from rejoinder.scorer import Advance, ScorerLike, ignore, signature_of
 from rejoinder.scoring.catalog import DEFAULT

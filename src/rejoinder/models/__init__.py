@@ -84,12 +84,17 @@ MODELS: dict[str, ModelKind] = {
     "hred": ModelKind("a hierarchical recurrent encoder and a decoder", _recurrent, _generation, **_network),
     "vhred": ModelKind("an HRED with a latent variable", _recurrent, _generation, **_network),
     "mrrnn": ModelKind("an HRED that plans a coarse sequence first", responder=_generation, **_network),
-    "dual-encoder": ModelKind("two encoders that choose a response", responder=_load("dual_responder"), **_network),
+    "dual-encoder": ModelKind(
+        "two encoders that choose a response", responder=_load("retrieval", "dual_encoder_from_parts"), **_network
+    ),
     "student": ModelKind(
         "a small encoder that was taught a large one's vectors", _load("student"), trained=True, teacher=True
     ),
     "tweet2vec": ModelKind(
-        "the characters of a tweet, read both ways", _load("tweet_encoder"), corpus="tweets", **_network
+        "the characters of a tweet, read both ways",
+        _load("recurrent_encoders", "tweets_from_parts"),
+        corpus="tweets",
+        **_network,
     ),
     "phrases": ModelKind("how usual words and phrases are in a corpus"),
     "mood": ModelKind("what turns are like and what replies take them for, over an encoder's vectors", teacher=True),
@@ -226,7 +231,7 @@ def encode(
         DataError: `examples` cannot be read; see also `load_encoder`.
         MissingAsset, MissingExtra, UsageError: see `load_encoder`.
     """
-    from rejoinder.models.encoders import encode_once
+    from rejoinder.models.encoders import encode_distinct
 
     lines = examples_of(examples)
     if isinstance(encoder, (str, Path)):
@@ -234,9 +239,9 @@ def encode(
     pairs = [(row, text) for row, example in enumerate(lines) for text in example.references]
     return {
         "ids": np.array([example.id for example in lines], dtype=np.str_),
-        "context": encode_once(encoder.encode_contexts, [example.context for example in lines]),
-        "response": encode_once(encoder.encode, [example.response for example in lines]),
-        "reference": encode_once(encoder.encode, [text for _, text in pairs]),
+        "context": encode_distinct(encoder.encode_contexts, [example.context for example in lines]),
+        "response": encode_distinct(encoder.encode, [example.response for example in lines]),
+        "reference": encode_distinct(encoder.encode, [text for _, text in pairs]),
         "reference_row": np.array([row for row, _ in pairs], dtype=np.int64),
     }
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Hashable, Sequence
+from typing import Protocol, TypeVar, runtime_checkable
 
 from rejoinder.data.folders import Parts
 from rejoinder.models.average import AverageEncoder
-from rejoinder.models.batching import encode_once
-from rejoinder.scorer import Encoder
+from rejoinder.scorer import Encoder, FloatArray
+
+Text = TypeVar("Text", bound=Hashable)
 
 __all__ = [
     "AverageEncoder",
     "Limited",
     "PortableEncoder",
-    "encode_once",
+    "encode_distinct",
 ]
 
 
@@ -38,3 +39,10 @@ class Limited(Protocol):
     def cuts_contexts(self, contexts: Sequence[tuple[str, ...]]) -> list[int]:
         """The positions of contexts of which it leaves out turns, or the end of a turn."""
         ...
+
+
+def encode_distinct(encode: Callable[[Sequence[Text]], FloatArray], texts: Sequence[Text]) -> FloatArray:
+    """Return [N, D] the vectors that `encode` gives for N texts or contexts, each distinct one encoded once."""
+    places: dict[Text, int] = {}
+    rows = [places.setdefault(text, len(places)) for text in texts]
+    return encode(list(places))[rows]

@@ -1,7 +1,12 @@
-"""The encoder of a pre-trained HRED or VHRED: what ADEM stands on.
+"""Encoders of trained recurrent networks: an HRED or VHRED (the encoder of ADEM), and tweet2vec.
 
-Two states can stand for a text. `context` is the context encoder's state after the text was read as a dialogue (the
-paper's words); `utterance` is the utterance encoder's state of the last turn (what the released ADEM probably used).
+Two states of an HRED can stand for a text. `context` is the state of the context encoder after the text was read as a
+dialogue (the words of the paper); `utterance` is the state of the utterance encoder after the last turn (probably that
+of the released ADEM).
+
+tweet2vec (Dhingra et al. 2016) reads the first 145 characters of a text, cleaned as tweets were in training: lower
+case, `@user`, `!url`, no hashtags. The source does not say how a context of several turns becomes one text; here its
+turns are cleaned, joined with a space, and the last 145 characters are read, because a reply is to the last turn.
 """
 
 from __future__ import annotations
@@ -12,103 +17,29 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from rejoinder.data.folders import Parts, value_in
-from rejoinder.errors import UsageError
-from rejoinder.models.batching import (
-    as_dialogues,
-    encode_batches,
-    is_cut,
-    limits,
-    numbered_turns,
-    require_torch,
-    vocabulary_of,
-    with_weights,
-)
-from rejoinder.models.vocabulary import Vocabulary, as_turn
-from rejoinder.models.weights import sizes
+from rejoinder.data.folders import AGAIN, Parts, value_in
+from rejoinder.errors import DataError, UsageError
+from rejoinder.models import require_torch
+from rejoinder.models.sizes import DialogueSizes, TweetSizes
+from rejoinder.models.tweets import UNKNOWN, as_numbers, clean_tweet, numbered
+from rejoinder.models.vocabulary import as_turn
+from rejoinder.models.weights import Count, Object, words_of
 from rejoinder.scorer import FloatArray
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from rejoinder.models.networks.dialogue import DialogueModel
+    from rejoinder.models.networks.loading import TurnReader
+    from rejoinder.models.networks.tweet2vec import Tweet2Vec
 
 StateOf = Literal["context", "utterance"]
 STATES = get_args(StateOf)
-"""The first is taken where none is named."""
-VOCABULARY = "vocabulary.json"
-
-
-@dataclass(frozen=True)
-class RecurrentEncoder:
-    """Encodes texts with a trained model.
-
-    Attributes:
-        parts: all that `from_parts` needs to make it again.
-        model: the network, in evaluation mode.
-        vocabulary: its pieces.
-        state: which state stands for a text.
-        longest_turn: tokens kept of a turn, the end included, as in training.
-        most_turns: the last so many turns of a context are read, as in training.
-    """
-
-    parts: Parts
-    model: DialogueModel
-    vocabulary: Vocabulary
-    state: StateOf
-    longest_turn: int
-    most_turns: int
-
-    @property
-    def width(self) -> int:
-        """D, the length of a vector."""
-        sizes = self.model.sizes
-        return sizes.context if self.state == "context" else 2 * sizes.utterance
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """What decides the vectors."""
-        return {"encoder": self.parts.config["kind"], "state": self.state, "weights": self.parts.digest}
-
-    def encode(self, texts: Sequence[str]) -> FloatArray:
-        """[N, D] states of texts, each read as a dialogue of one turn; NaN for a text without a word."""
-        return self.encode_contexts([(text,) for text in texts])
-
-    def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:
-        """[N, D] states of contexts; NaN for a context without a word."""
-        turns = [self._turns(context) for context in contexts]
-        return encode_batches(turns, self.width, lambda turns: (len(turns), max(map(len, turns))), self._states)
-
-    def silence(self) -> FloatArray:
-        """[D] the state of a dialogue whose only turn ends at once."""
-        (found,) = encode_batches([[as_turn([], self.longest_turn)]], self.width, len, self._states)
-        return np.asarray(found)
-
-    def cuts(self, texts: Sequence[str]) -> list[int]:
-        """The positions of texts whose end is not read."""
-        return self.cuts_contexts([(text,) for text in texts])
-
-    def cuts_contexts(self, contexts: Sequence[tuple[str, ...]]) -> list[int]:
-        """The positions of contexts of which first turns, or the end of a turn, are not read."""
-        limits = (self.longest_turn, self.most_turns)
-        return [place for place, context in enumerate(contexts) if is_cut(self.vocabulary, context, *limits)]
-
-    def _turns(self, context: tuple[str, ...]) -> list[list[int]]:
-        """The numbers of the last turns of a context that have any."""
-        return numbered_turns(self.vocabulary, context, self.longest_turn, self.most_turns)
-
-    def _states(self, contexts: Sequence[Sequence[Sequence[int]]]) -> Tensor:
-        """[n, D] states of contexts given as numbers."""
-        dialogues = as_dialogues(contexts)
-        if self.state == "context":
-            return self.model.encode_dialogues(dialogues)
-        (turns,), rows = dialogues
-        last = rows.gather(1, (rows >= 0).sum(1, keepdim=True) - 1)[:, 0]
-        return self.model.encode_turns(turns._replace(tokens=turns.tokens[last], lengths=turns.lengths[last]))
+VOCABULARY, CHARACTERS = "vocabulary.json", "characters.json"
 
 
 def with_state(config: Mapping[str, Any], state: str | None) -> dict[str, Any]:
-    """The config of a model with a state: the one of the call, else its own, else the first.
+    """Return the config of a model with a state: the one of the call, else its own, else `context`.
 
     Raises:
         UsageError: there is no such state.
@@ -118,22 +49,161 @@ def with_state(config: Mapping[str, Any], state: str | None) -> dict[str, Any]:
     return {"state": STATES[0], **config, **({"state": state} if state else {})}
 
 
+@dataclass(frozen=True)
+class RecurrentEncoder:
+    """Encodes texts with a trained HRED or VHRED.
+
+    Attributes:
+        parts: everything that `from_parts` needs to make it again.
+        model: the network, in evaluation mode.
+        reader: contexts to numbers.
+        state: the state that stands for a text.
+    """
+
+    parts: Parts
+    model: DialogueModel
+    reader: TurnReader
+    state: StateOf
+
+    @property
+    def width(self) -> int:
+        """D, the length of a vector."""
+        sizes = self.model.sizes
+        return sizes.context if self.state == "context" else 2 * sizes.utterance
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Everything that decides the vectors."""
+        return {"encoder": self.parts.config["kind"], "state": self.state, "weights": self.parts.digest}
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        """Return [N, D] states of texts, each read as a dialogue of one turn; NaN for a text without a word."""
+        return self.encode_contexts([(text,) for text in texts])
+
+    def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:
+        """Return [N, D] states of contexts; NaN for a context without a word."""
+        return self._encode([self.reader.numbers(context) for context in contexts])
+
+    def silence(self) -> FloatArray:
+        """Return [D] the state of a dialogue whose only turn ends at once."""
+        (state,) = self._encode([[as_turn([], self.reader.longest_turn)]])
+        return np.asarray(state)
+
+    def cuts(self, texts: Sequence[str]) -> list[int]:
+        """Return the positions of texts whose end is not read."""
+        return self.cuts_contexts([(text,) for text in texts])
+
+    def cuts_contexts(self, contexts: Sequence[tuple[str, ...]]) -> list[int]:
+        """Return the positions of contexts of which first turns, or the end of a turn, are not read."""
+        return [place for place, context in enumerate(contexts) if self.reader.truncates(context)]
+
+    def _encode(self, contexts: Sequence[list[list[int]]]) -> FloatArray:
+        """Return [N, D] states of contexts in numbers."""
+        from rejoinder.models.networks.loading import as_dialogues, encode_in_batches
+
+        def states(batch: list[list[list[int]]]) -> Tensor:
+            dialogues = as_dialogues(batch)
+            if self.state == "context":
+                return self.model.encode_dialogues(dialogues)
+            (turns,), rows = dialogues
+            last = rows.gather(1, (rows >= 0).sum(1, keepdim=True) - 1)[:, 0]  # [n]
+            return self.model.encode_turns(turns._replace(tokens=turns.tokens[last], lengths=turns.lengths[last]))
+
+        return encode_in_batches(contexts, self.width, lambda turns: (len(turns), max(map(len, turns))), states)
+
+
 def from_parts(parts: Parts) -> RecurrentEncoder:
-    """The encoder whose `parts` these are; also those of a pre-trained model, with `state` in its config.
+    """Return the encoder of the `parts` of an HRED or VHRED with a `state` in their config.
 
     Raises:
         MissingExtra: torch or tokenizers is not installed.
         DataError: there is no such state, or a part is missing or does not fit the others.
     """
-    config = parts.config
-    state: StateOf = value_in(config, "state", StateOf)
+    state: StateOf = value_in(parts.config, "state", StateOf)
     require_torch()
     from rejoinder.models.networks.dialogue import DialogueModel
-    from rejoinder.models.sizes import DialogueSizes
+    from rejoinder.models.networks.loading import build, turn_reader
 
-    shape = sizes(DialogueSizes, config)
-    vocabulary = vocabulary_of(parts, shape.vocabulary)
-    # The curves of its training go along with the model, but decide nothing.
-    kept = Parts(config, parts.tensors, {VOCABULARY: parts.files[VOCABULARY]})
-    model = with_weights(lambda: DialogueModel(shape), parts.tensors)
-    return RecurrentEncoder(kept, model, vocabulary, state, *limits(config))
+    sizes = value_in(parts.config, "sizes", DialogueSizes)
+    reader = turn_reader(parts, sizes.vocabulary)
+    # The curves of its training are in the folder too, but decide nothing.
+    kept = Parts(parts.config, parts.tensors, {VOCABULARY: parts.files[VOCABULARY]})
+    return RecurrentEncoder(kept, build(lambda: DialogueModel(sizes), parts.tensors), reader, state)
+
+
+@dataclass(frozen=True)
+class TweetEncoder:
+    """Encodes texts with a trained tweet2vec.
+
+    Attributes:
+        parts: everything that `tweets_from_parts` needs to make it again.
+        model: the network, in evaluation mode.
+        characters: the number of each known character.
+        longest: characters read of a text.
+    """
+
+    parts: Parts
+    model: Tweet2Vec
+    characters: Mapping[str, int]
+    longest: int
+
+    @property
+    def width(self) -> int:
+        """D, the length of a vector."""
+        return self.model.sizes.embedding
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Everything that decides the vectors."""
+        return {"encoder": self.parts.config["kind"], "weights": self.parts.digest}
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        """Return [N, D] vectors of the beginnings of texts; NaN for a text without a known character."""
+        return self._encode([clean_tweet(text)[: self.longest].rstrip() for text in texts])
+
+    def cuts(self, texts: Sequence[str]) -> list[int]:
+        """Return the positions of texts whose end is not read."""
+        return [place for place, text in enumerate(texts) if len(clean_tweet(text)) > self.longest]
+
+    def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:
+        """Return [N, D] vectors of the ends of contexts, turns joined with a space; NaN as in `encode`."""
+        return self._encode([_joined(context)[-self.longest :].lstrip() for context in contexts])
+
+    def cuts_contexts(self, contexts: Sequence[tuple[str, ...]]) -> list[int]:
+        """Return the positions of contexts whose beginning is not read."""
+        return [place for place, context in enumerate(contexts) if len(_joined(context)) > self.longest]
+
+    def _encode(self, cleaned: Sequence[str]) -> FloatArray:
+        """Return [N, D] vectors of cleaned and cut texts."""
+        from rejoinder.models.networks.loading import encode_in_batches, pad
+
+        numbers = [as_numbers(text, self.characters) for text in cleaned]
+        known = [text if any(number != UNKNOWN for number in text) else [] for text in numbers]
+        return encode_in_batches(known, self.width, len, lambda texts: self.model.encode(*pad(texts, UNKNOWN)))
+
+
+def _joined(context: Sequence[str]) -> str:
+    """Return the cleaned turns of a context as one text."""
+    return " ".join(filter(None, map(clean_tweet, context)))
+
+
+def tweets_from_parts(parts: Parts) -> TweetEncoder:
+    """Return the encoder of the `parts` of a tweet2vec.
+
+    Raises:
+        MissingExtra: torch is not installed.
+        DataError: a part is missing or does not fit the others.
+    """
+    require_torch()
+    from rejoinder.models.networks.loading import build
+    from rejoinder.models.networks.tweet2vec import Tweet2Vec
+
+    sizes, characters = value_in(parts.config, "sizes", TweetSizes), numbered(words_of(parts.files, CHARACTERS))
+    if max(characters.values()) >= sizes.symbols:
+        problem = f"{max(characters.values())} characters for a network of {sizes.symbols} symbols"
+        raise DataError(problem, AGAIN, field="sizes.symbols")
+    # The curves and hashtags of its training are in the folder too, but decide nothing.
+    kept = Parts(parts.config, parts.tensors, {CHARACTERS: parts.files[CHARACTERS]})
+    model = build(lambda: Tweet2Vec(sizes), parts.tensors)
+    longest = value_in(value_in(value_in(parts.config, "recipe", Object), "text", Object), "longest", Count)
+    return TweetEncoder(kept, model, characters, longest)

@@ -1,4 +1,4 @@
-"""What retrieval models choose from: pairs of context and response from a corpus, grouped by response.
+"""The replies that retrieval models choose from: pairs of context and response from a corpus, grouped by response.
 
 Shapes: P pairs, U different responses.
 """
@@ -24,7 +24,7 @@ from rejoinder.responder import Answer, Context, Reply, Request, Responder
 from rejoinder.scorer import FloatArray
 
 PART = "candidates"
-"""What the pool is called inside the parts of a responder."""
+"""The name of the bank inside the parts of a responder."""
 EMPTY = "the context is empty"
 UNKNOWN = "no word of the context is known"
 NONE_LEFT = "no candidate is left"
@@ -33,20 +33,20 @@ _MOST_PAIRS = 2**28
 
 
 class Retriever(Responder, Protocol):
-    """A responder that also says how well responses fit that it is given."""
+    """A responder that also scores responses of the caller."""
 
     def rank(self, requests: Sequence[Request], candidates: Sequence[Sequence[str]]) -> FloatArray:
-        """[N, K] scores of K candidates for each of N requests, higher is better; equal where it cannot tell."""
+        """Return [N, K] scores of K candidates for each of N requests, higher is better; equal ones are undecided."""
         ...
 
 
 @dataclass(frozen=True)
-class Pool:
+class ReplyBank:
     """The candidates.
 
     Attributes:
-        texts: U responses that read differently, case and white space aside.
-        starts: [U + 1] where the pairs of each response begin among all P.
+        texts: U responses that differ in more than case and white space.
+        starts: [U + 1] the first pair of each response among all P.
     """
 
     texts: Sequence[str]
@@ -54,9 +54,9 @@ class Pool:
 
     @property
     def parts(self) -> Parts:
-        """All that `from_parts` needs to make it again."""
-        listed = ",\n".join(json.dumps(text, ensure_ascii=False) for text in self.texts)
-        return Parts({}, {"starts": self.starts}, {_RESPONSES: f"[{listed}]\n"})
+        """Everything that `bank_of` needs to make it again."""
+        lines = ",\n".join(json.dumps(text, ensure_ascii=False) for text in self.texts)
+        return Parts({}, {"starts": self.starts}, {_RESPONSES: f"[{lines}]\n"})
 
     @property
     def pairs(self) -> int:
@@ -65,39 +65,39 @@ class Pool:
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        return {_plain(text): place for place, text in enumerate(self.texts)}
+        return {_folded(text): place for place, text in enumerate(self.texts)}
 
     def group(self, text: str | None) -> slice | None:
-        """Which of the P pairs have the response `text`; None where it is no candidate."""
-        place = None if text is None else self._places.get(_plain(text))
+        """Return the pairs, of all P, that have the response `text`; None if it is no candidate."""
+        place = None if text is None else self._places.get(_folded(text))
         return None if place is None else slice(*self.starts[place : place + 2].tolist())
 
-    def only_of(self, text: str | None) -> int | None:
-        """The place of the response `text` where a single pair has it, which is gone when that pair is withheld."""
+    def single_source(self, text: str | None) -> int | None:
+        """Return the place of the response `text` if a single pair has it: it is gone when that pair is withheld."""
         group = self.group(text)
         if text is None or group is None or group.stop - group.start > 1:
             return None
-        return self._places[_plain(text)]
+        return self._places[_folded(text)]
 
     def answer(self, places: Iterable[int], scores: Iterable[float | None]) -> Answer:
-        """The responses at some places, best first, as an answer."""
+        """Return the responses at some places, best first, as an answer."""
         replies = tuple(Reply(self.texts[place], score) for place, score in zip(places, scores, strict=True))
         return Answer(replies, "" if replies else NONE_LEFT)
 
 
 class Sample(NamedTuple):
-    """A pool from a corpus, the P contexts of its pairs, and how many pairs the corpus had, copies among them."""
+    """A bank from a corpus, the P contexts of its pairs, and the number of pairs in the corpus, copies included."""
 
-    pool: Pool
+    bank: ReplyBank
     contexts: list[Context]
     seen: int
 
 
-def from_parts(parts: Parts) -> Pool:
-    """The pool that a responder with these parts chooses from.
+def bank_of(parts: Parts) -> ReplyBank:
+    """Return the bank among the parts of a responder.
 
     Raises:
-        DataError: there is none in them, or it is damaged.
+        DataError: there is none, or it is damaged.
     """
     if PART not in parts.config:
         raise DataError("it has no candidates to choose from", "Call rejoinder pretrain again, as it was called")
@@ -107,16 +107,16 @@ def from_parts(parts: Parts) -> Pool:
         raise DataError(f"no tensor starts of {len(texts) + 1} whole numbers for {len(texts)} responses", AGAIN)
     if starts[0] or (starts[1:] <= starts[:-1]).any() or starts[-1] > _MOST_PAIRS:
         raise DataError("the tensor starts does not count up from 0", AGAIN)
-    return Pool(texts, starts)
+    return ReplyBank(texts, starts)
 
 
 def sample(dialogues: Iterable[Dialogue], most: int, seed: int) -> Sample:
-    """A pool of `most` different pairs of dialogues, or of all where there are fewer.
+    """Return a bank of `most` different pairs of dialogues, or of all pairs if there are fewer.
 
-    Every turn but the first is a response to all before it. Each pair has a hash that `seed` and its own words decide,
-    case and white space aside, and those with the smallest are kept. So every different pair is as likely to be in,
-    however often it occurs; one pass is enough, memory grows with `most` alone; and the order of the corpus is
-    nobody's business.
+    Every turn but the first is a response to all turns before it. Each pair has a hash of `seed` and its words, without
+    case and white space, and the pairs with the smallest hashes are kept. So every different pair is equally likely,
+    however often it occurs; one pass is enough; memory grows with `most` alone; and the order of the corpus does not
+    matter.
 
     Raises:
         DataError: there is no dialogue.
@@ -124,7 +124,7 @@ def sample(dialogues: Iterable[Dialogue], most: int, seed: int) -> Sample:
     Source: Cohen and Kaplan 2007, Summarizing data using bottom-k sketches.
     """
     kept: dict[int, tuple[Dialogue, int]] = {}
-    largest: list[int] = []  # negated hashes of what is kept, so that the largest comes first
+    largest: list[int] = []  # negated hashes of the kept pairs, so that the largest comes first
     seen = 0
     for dialogue in dialogues:
         for place, key in enumerate(_hashes(dialogue.turns, seed), start=1):
@@ -142,35 +142,35 @@ def sample(dialogues: Iterable[Dialogue], most: int, seed: int) -> Sample:
             "Give a larger corpus; dialogues with ratings count with --keep-judged alone",
         )
     groups: dict[str, list[tuple[Dialogue, int]]] = {}
-    for key in sorted(kept):  # an order that the hashes decide, as it settles which of equally good ones is taken
+    for key in sorted(kept):  # the hashes decide which of equally good responses comes first
         dialogue, place = kept[key]
-        groups.setdefault(_plain(dialogue.turns[place]), []).append(kept[key])
+        groups.setdefault(_folded(dialogue.turns[place]), []).append(kept[key])
     pairs = [pair for group in groups.values() for pair in group]
     starts = np.cumsum([0, *map(len, groups.values())], dtype=np.int64)
     texts = [dialogue.turns[place] for dialogue, place in (group[0] for group in groups.values())]
-    return Sample(Pool(texts, starts), [dialogue.turns[:place] for dialogue, place in pairs], seen)
+    return Sample(ReplyBank(texts, starts), [dialogue.turns[:place] for dialogue, place in pairs], seen)
 
 
-def best(scores: NDArray[Any], count: int) -> NDArray[np.int64]:
-    """Places of the `count` highest of N scores, highest first, the first of equal ones; never one of -inf."""
+def top(scores: NDArray[Any], count: int) -> NDArray[np.int64]:
+    """Return the places of the `count` highest of N scores, highest first, the first of equal ones; never -inf."""
     count = min(count, len(scores))
     edge = np.partition(scores, len(scores) - count)[len(scores) - count]
     above, level = np.flatnonzero(scores > edge), np.flatnonzero(scores == edge)
     places = np.concatenate([above, level[: count - len(above)]])
     places = places[np.argsort(-scores[places], kind="stable")]
-    left: NDArray[np.int64] = places[scores[places] > -np.inf]
-    return left
+    finite: NDArray[np.int64] = places[scores[places] > -np.inf]
+    return finite
 
 
-def _plain(text: str) -> str:
-    """What two texts share that read alike."""
+def _folded(text: str) -> str:
+    """Return a text without differences of case and white space."""
     return " ".join(text.casefold().split())
 
 
 def _hashes(turns: Sequence[str], seed: int) -> Iterator[int]:
-    """The hash of each turn but the first, with all that is before it."""
+    """Yield the hash of each turn but the first, with all turns before it."""
     total = hashlib.blake2b(str(seed).encode(), digest_size=8)
     for number, turn in enumerate(turns):
-        total.update(f"\n{_plain(turn)}".encode())
+        total.update(f"\n{_folded(turn)}".encode())
         if number:
             yield int.from_bytes(total.digest())

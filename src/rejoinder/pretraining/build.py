@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from rejoinder.data.files import OnError
-from rejoinder.data.folders import Parts, read_card, read_folder, require_free, write_folder
+from rejoinder.data.folders import read_card, read_folder, require_free, write_folder
 from rejoinder.data.joins import Note
 from rejoinder.data.outputs import require_apart
 from rejoinder.data.read import raise_error, silent
 from rejoinder.errors import DataError
-from rejoinder.models import dual_responder as dual
-from rejoinder.models.reply_bank import PART, Sample, sample
-from rejoinder.models.retrieval import BY_CONTEXT, BY_RESPONSE, RANDOM, tfidf_parts
+from rejoinder.models.reply_bank import Sample, sample
+from rejoinder.models.retrieval import BY_CONTEXT, BY_RESPONSE, RANDOM, retrieval_parts, with_bank
 from rejoinder.pretraining.corpora import digests, part_of
 from rejoinder.pretraining.recipe import Candidates, DualEncoderRecipe, RetrievalRecipe, TfidfRecipe
 
@@ -56,12 +55,10 @@ def build_retrieval(
     given = {"corpora": digests(files), "keep_judged": keep_judged}
     found = _sample(recipe.candidates, recipe.text.held_out, files, keep_judged, on_error, say)
     say(_counted(found))
-    parts = Parts({}, {})
+    smooth = isinstance(recipe, TfidfRecipe) and recipe.smooth_idf
     if isinstance(recipe, TfidfRecipe):
         say("weighing words")
-        parts = tfidf_parts(recipe.kind, found, smooth=recipe.smooth_idf)
-    config = {"kind": recipe.kind, "recipe": recipe.to_dict(), **given}
-    whole = Parts(config, parts.tensors, parts.files).holding(PART, found.pool.parts)
+    whole = retrieval_parts({"kind": recipe.kind, "recipe": recipe.to_dict(), **given}, found, smooth=smooth)
     card = f"# {recipe.kind.upper()}\n\n{_ABOUT[recipe.kind]}.\n\n{_section(found, given['corpora'])}"
     write_folder(out, whole, card, force=force)
 
@@ -85,7 +82,7 @@ def add_candidates(
     """
     found = _sample(recipe.candidates, recipe.text.held_out, files, keep_judged, _pass_over)
     say(f"{_counted(found)}; encoding them")
-    parts = dual.encoded(read_folder(folder), found.pool)
+    parts = with_bank(read_folder(folder), found.bank)
     card = read_card(folder)
     write_folder(folder, parts, f"{card}\n{_section(found, parts.config['corpora'])}", force=True)
 
@@ -105,8 +102,8 @@ def _sample(
 
 def _counted(found: Sample) -> str:
     """How many candidates there are, in words."""
-    pool = found.pool
-    return f"{pool.pairs:,} pairs of context and response of {found.seen:,}, {len(pool.texts):,} different responses"
+    bank = found.bank
+    return f"{bank.pairs:,} pairs of context and response of {found.seen:,}, {len(bank.texts):,} different responses"
 
 
 def _section(found: Sample, corpora: Any) -> str:

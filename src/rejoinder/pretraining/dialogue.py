@@ -15,9 +15,8 @@ from itertools import islice
 import torch
 
 from rejoinder.errors import DataError
-from rejoinder.models.networks.dialogue import DialogueModel, Dialogues, Losses, Turns
-from rejoinder.models.networks.language import LanguageModel
-from rejoinder.models.networks.multiresolution import Both, Multiresolution
+from rejoinder.models.networks.dialogue import DialogueModel, Dialogues, LanguageModel, Losses, Turns
+from rejoinder.models.networks.mrrnn import MrRNN, WordsAndCoarse
 from rejoinder.models.sizes import DialogueSizes, LanguageSizes, MrrnnSizes
 from rejoinder.pretraining.batches import Batch, Ints, batch_count, make_batch, piece_stream
 from rejoinder.pretraining.fit import Task
@@ -46,21 +45,23 @@ class StoreBatches:
     seed: int
     coarse: tuple[TokenStore, TokenStore] | None = None
 
-    def training(self, first: int, count: int, rank: int, world: int) -> Iterator[Dialogues | Both]:
+    def training(self, first: int, count: int, rank: int, world: int) -> Iterator[Dialogues | WordsAndCoarse]:
         """See `BatchSource`."""
         pieces = islice(self._passes(first, rank, world), count)
         return (self._batch(self.train, 0, own) for own in pieces)
 
-    def validation(self, rank: int, world: int) -> Iterator[Dialogues | Both]:
+    def validation(self, rank: int, world: int) -> Iterator[Dialogues | WordsAndCoarse]:
         """See `BatchSource`."""
         budget = self.tokens_per_batch
         pieces = piece_stream(self.held_out, tokens_per_batch=budget, seed=0, epoch=0, rank=rank, world=world)
         return (self._batch(self.held_out, 1, own) for own in pieces)
 
-    def _batch(self, store: TokenStore, part: int, pieces: Ints) -> Dialogues | Both:
+    def _batch(self, store: TokenStore, part: int, pieces: Ints) -> Dialogues | WordsAndCoarse:
         """The batch of some pieces of a part, with their coarse sequences where there are any."""
         words = as_tensors(make_batch(store, pieces))
-        return words if self.coarse is None else Both(words, as_tensors(make_batch(self.coarse[part], pieces)))
+        return (
+            words if self.coarse is None else WordsAndCoarse(words, as_tensors(make_batch(self.coarse[part], pieces)))
+        )
 
     def _passes(self, first: int, rank: int, world: int) -> Iterator[Ints]:
         """Batches without end, from number `first` on: pass after pass over the corpus, each in an order of its own."""
@@ -151,7 +152,7 @@ class DialogueTask(Task):
         return found
 
 
-class MultiresolutionTask(Task):
+class MrrnnTask(Task):
     """MrRNN in training: the joint likelihood of words and coarse sequences.
 
     Args:
@@ -163,15 +164,15 @@ class MultiresolutionTask(Task):
         super().__init__(options)
         with torch.random.fork_rng():
             torch.manual_seed(options.seed)
-            self.model = Multiresolution(sizes)
+            self.model = MrRNN(sizes)
 
-    def loss(self, batch: Both, generator: torch.Generator) -> torch.Tensor:
+    def loss(self, batch: WordsAndCoarse, generator: torch.Generator) -> torch.Tensor:
         """Negative log-likelihood of words and coarse tokens per word token, nats."""
         words, coarse = self.model(batch, generator)
         joint: torch.Tensor = (words.nll + coarse.nll) / words.tokens
         return joint
 
-    def tally(self, batch: Both, generator: torch.Generator) -> dict[str, torch.Tensor]:
+    def tally(self, batch: WordsAndCoarse, generator: torch.Generator) -> dict[str, torch.Tensor]:
         """Sums over a batch."""
         words, coarse = self.model(batch, generator)
         return {

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import torch
 
 from rejoinder.models.networks.dialogue import Dialogues
-from rejoinder.models.networks.dual import DualEncoder, Pairs
+from rejoinder.models.networks.dual_encoder import DualEncoder, Pairs
 from rejoinder.models.sizes import DualEncoderSizes
 from rejoinder.pretraining.fit import Task
 from rejoinder.pretraining.recipe import Run

@@ -17,7 +17,7 @@ from rejoinder.models.sizes import DialogueSizes, DualEncoderSizes, LanguageSize
 from rejoinder.models.weights import Object, Size, Tensors
 from rejoinder.pretraining.corpora import digests
 from rejoinder.pretraining.curves import write_curves
-from rejoinder.pretraining.dialogue import DialogueTask, MultiresolutionTask, StoreBatches
+from rejoinder.pretraining.dialogue import DialogueTask, MrrnnTask, StoreBatches
 from rejoinder.pretraining.dual import DualTask
 from rejoinder.pretraining.fit import Fitted, fit
 from rejoinder.pretraining.prepared import Corpus
@@ -110,7 +110,7 @@ def _task(recipe: OnDialogues, vocabulary: int, coarse: int) -> Any:
     """The task that the recipe trains, with as many pieces as the vocabularies have."""
     if isinstance(recipe, MrrnnRecipe):
         shape = recipe.model.model_dump() | {"coarse_vocabulary": coarse}
-        return MultiresolutionTask(MrrnnSizes(**shape, vocabulary=vocabulary), recipe.run)
+        return MrrnnTask(MrrnnSizes(**shape, vocabulary=vocabulary), recipe.run)
     if isinstance(recipe, DualEncoderRecipe):
         return DualTask(DualEncoderSizes(**recipe.model.model_dump(), vocabulary=vocabulary), recipe.run)
     if isinstance(recipe, LanguageRecipe):

@@ -201,5 +201,5 @@ class SelectorTask(Task):
         }
 
     def _chosen(self, batch: Choices) -> Chosen:
-        found: Chosen = self.model.choose(batch)
+        found: Chosen = self.model.contrastive_loss(batch)
         return found

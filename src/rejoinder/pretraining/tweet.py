@@ -20,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from rejoinder.models.networks.tweet import TweetModel
+from rejoinder.models.networks.tweet2vec import Tweet2Vec
 from rejoinder.models.sizes import TweetSizes
 from rejoinder.models.tweets import UNKNOWN
 from rejoinder.pretraining.fit import Task
@@ -118,7 +118,7 @@ class TweetTask(Task):
         self,
         sizes: TweetSizes,
         options: Run,
-        network: Callable[[TweetSizes], nn.Module] = TweetModel,
+        network: Callable[[TweetSizes], nn.Module] = Tweet2Vec,
         l2: float = 0.0,
     ) -> None:
         super().__init__(options)

@@ -27,7 +27,7 @@ from rejoinder.judges.differentiable import Side, Slopes, Space
 from rejoinder.judges.learner import PREDICTED, Rows
 from rejoinder.judges.notes import notes_on, usual_notes
 from rejoinder.models import INSIDE, encoder_of
-from rejoinder.models.encoders import PortableEncoder, encode_once
+from rejoinder.models.encoders import PortableEncoder, encode_distinct
 from rejoinder.models.weights import Share, tensor
 from rejoinder.scorer import Card, Encoder, FloatArray, Need, Scores
 from rejoinder.text.normalize import visible, visible_text
@@ -125,12 +125,12 @@ def encode(examples: Sequence[Example], encoder: Encoder, terms: Terms) -> Encod
     context, references, owner = nothing, nothing, np.arange(len(examples))
     if "context" in terms:
         contexts = [tuple(map(visible_text, example.context)) for example in examples]
-        context = encode_once(encoder.encode_contexts, contexts)
+        context = encode_distinct(encoder.encode_contexts, contexts)
     if "reference" in terms:
         texts = [visible_text(text) for example in examples for text in example.references]
-        references = encode_once(encoder.encode, texts)
+        references = encode_distinct(encoder.encode, texts)
         owner = np.repeat(owner, [len(example.references) for example in examples])
-    response = encode_once(encoder.encode, [visible_text(example.response) for example in examples])
+    response = encode_distinct(encoder.encode, [visible_text(example.response) for example in examples])
     return Encoded(context, references, owner, response)
 
 

@@ -2,9 +2,9 @@
 
 Shapes: B sequences, T steps, D inputs, H units.
 
-`gates` is layer normalisation as Ba et al. 2016 have it: applied apart to what comes from the input and from the state,
-with gains of their own, and one bias, since two would add up to one. It needs a loop in Python. `layers` normalises the
-outputs only, keeps the fused kernel, and is the faster choice.
+`gates` is layer normalisation as Ba et al. 2016 have it: separate for the input and for the state, each with gains of
+its own, and one bias, since two would add up to one. It needs a loop in Python. `layers` normalises the outputs only,
+keeps the fused kernel, and is the faster choice.
 """
 
 from __future__ import annotations
@@ -23,30 +23,22 @@ State = tuple[Tensor, ...]
 
 
 class Recurrent(nn.Module):
-    """One recurrent layer.
-
-    Args:
-        inputs: D.
-        units: H.
-        cell: which recurrence.
-        normalise: where layer normalisation stands.
-    """
+    """One recurrent layer of `units` (H) over `inputs` (D)."""
 
     def __init__(self, inputs: int, units: int, cell: Cell = "lstm", normalise: Normalise = "none") -> None:
         super().__init__()
-        self.units, self.cell = units, cell
+        self.units, self.cell, self.gates = units, cell, normalise == "gates"
         self.core: nn.Module
-        if normalise == "gates":
+        if self.gates:
             self.core = NormalisedLSTM(inputs, units) if cell == "lstm" else NormalisedGRU(inputs, units)
         else:
             fused = nn.LSTM if cell == "lstm" else nn.GRU
             self.core = fused(inputs, units, batch_first=True)
         self.norm = nn.LayerNorm(units) if normalise == "layers" else nn.Identity()
-        self.gates = normalise == "gates"
         _initialise(self.core)
 
     def forward(self, inputs: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """Outputs [B, T, H] and the last state, from inputs [B, T, D] and a first state (zeros where None)."""
+        """Outputs [B, T, H] and the last state, from inputs [B, T, D] and a first state (zeros if None)."""
         if self.gates:
             outputs, state = self.core(inputs, state)
         elif self.cell == "lstm":
@@ -58,14 +50,14 @@ class Recurrent(nn.Module):
         return self.norm(outputs), state
 
     def last_state(self, inputs: Tensor, lengths: Tensor) -> State:
-        """The state after the first `lengths` [B] steps of inputs [B, T, D], 0 or more: zeros after none."""
-        sizes, there = lengths.clamp(min=1), (lengths > 0)[:, None]
-        if self.gates:  # whose loop cannot be packed
+        """The state after the first `lengths` [B] steps of inputs [B, T, D]; zeros after none."""
+        sizes, any_step = lengths.clamp(min=1), (lengths > 0)[:, None]
+        if self.gates:  # its loop in Python takes no packed sequences
             states = [self(row[None, :size])[1] for row, size in zip(inputs, sizes.tolist(), strict=True)]
-            return tuple(torch.cat(parts) * there for parts in zip(*states, strict=True))
+            return tuple(torch.cat(parts) * any_step for parts in zip(*states, strict=True))
         packed = pack_padded_sequence(inputs, sizes.cpu(), batch_first=True, enforce_sorted=False)
         last = self.core(packed)[1]
-        return tuple(part[0] * there for part in (last if self.cell == "lstm" else (last,)))
+        return tuple(part[0] * any_step for part in (last if self.cell == "lstm" else (last,)))
 
     def state_from(self, hidden: Tensor) -> State:
         """The state whose output is `hidden` [B, H]; the memory of an LSTM starts empty."""
@@ -88,10 +80,10 @@ class NormalisedLSTM(nn.Module):
     def forward(self, inputs: Tensor, state: State | None) -> tuple[Tensor, State]:
         """Outputs [B, T, H] and the last (h, c)."""
         h, c = state or (inputs.new_zeros(len(inputs), self.units),) * 2
-        driven = self.input_norm(self.from_input(inputs))  # [B, T, 4H], all steps in one product
+        driven = self.input_norm(self.from_input(inputs))  # [B, T, D] -> [B, T, 4H], all steps in one product
         outputs = []
-        for step in driven.unbind(1):
-            ingoing, forget, new, out = (step + self.state_norm(self.from_state(h))).chunk(4, -1)
+        for step in driven.unbind(1):  # [B, 4H]
+            ingoing, forget, new, out = (step + self.state_norm(self.from_state(h))).chunk(4, -1)  # [B, H] each
             c = forget.sigmoid() * c + ingoing.sigmoid() * new.tanh()
             h = out.sigmoid() * self.memory_norm(c).tanh()
             outputs.append(h)
@@ -112,28 +104,16 @@ class NormalisedGRU(nn.Module):
     def forward(self, inputs: Tensor, state: State | None) -> tuple[Tensor, State]:
         """Outputs [B, T, H] and the last (h,)."""
         h = state[0] if state is not None else inputs.new_zeros(len(inputs), self.units)
-        gates, new = self.from_input(inputs).split((2 * self.units, self.units), -1)
-        gates, new = self.gate_input_norm(gates), self.new_input_norm(new)  # [B, T, 2H], [B, T, H]
+        gates, new = self.from_input(inputs).split((2 * self.units, self.units), -1)  # [B, T, 2H], [B, T, H]
+        gates, new = self.gate_input_norm(gates), self.new_input_norm(new)
         outputs = []
         for gate_step, new_step in zip(gates.unbind(1), new.unbind(1), strict=True):
-            of_gates, of_new = self.from_state(h).split((2 * self.units, self.units), -1)
-            update, reset = (gate_step + self.gate_state_norm(of_gates)).sigmoid().chunk(2, -1)
-            candidate = (new_step + reset * self.new_state_norm(of_new)).tanh()
+            state_gates, state_new = self.from_state(h).split((2 * self.units, self.units), -1)  # [B, 2H], [B, H]
+            update, reset = (gate_step + self.gate_state_norm(state_gates)).sigmoid().chunk(2, -1)
+            candidate = (new_step + reset * self.new_state_norm(state_new)).tanh()
             h = (1 - update) * h + update * candidate
             outputs.append(h)
         return torch.stack(outputs, 1), (h,)
-
-
-def reversed_within(sequences: Tensor, lengths: Tensor) -> Tensor:
-    """[B, T, D] with the first `lengths` [B] steps of each sequence in reverse order; the padding stays behind them."""
-    steps = torch.arange(sequences.shape[1], device=sequences.device)
-    places = torch.where(steps < lengths[:, None], lengths[:, None] - 1 - steps, steps)  # [B, T]
-    return sequences.gather(1, places[..., None].expand_as(sequences))
-
-
-def last_step(outputs: Tensor, lengths: Tensor) -> Tensor:
-    """[B, H] the output at the last true step of each sequence, from [B, T, H]."""
-    return outputs[torch.arange(len(outputs), device=outputs.device), lengths - 1]
 
 
 def _initialise(core: nn.Module) -> None:
@@ -147,13 +127,25 @@ def _initialise(core: nn.Module) -> None:
                 nn.init.orthogonal_(block)
         else:
             nn.init.xavier_uniform_(weight)
-    if isinstance(core, nn.LSTM):
+    if isinstance(core, nn.LSTM):  # torch adds two biases, so only one of them gets the 1
         with torch.no_grad():
             cast("Tensor", core.bias_ih_l0)[core.hidden_size : 2 * core.hidden_size] = 1.0
 
 
+def reversed_within(sequences: Tensor, lengths: Tensor) -> Tensor:
+    """[B, T, D] with the first `lengths` [B] steps of each sequence in reverse order; the padding stays behind them."""
+    steps = torch.arange(sequences.shape[1], device=sequences.device)
+    places = torch.where(steps < lengths[:, None], lengths[:, None] - 1 - steps, steps)  # [B, T]
+    return sequences.gather(1, places[..., None].expand_as(sequences))
+
+
+def last_step(outputs: Tensor, lengths: Tensor) -> Tensor:
+    """[B, H] the output at the last step of each sequence of `lengths` [B], from [B, T, H]."""
+    return outputs[torch.arange(len(outputs), device=outputs.device), lengths - 1]
+
+
 def masked(values: Tensor, lengths: Tensor) -> Tensor:
-    """The rows of `values` [B, T, ...] inside the lengths, one after the other: [sum of lengths, ...]."""
+    """The steps of `values` [B, T, ...] inside the lengths, one sequence after the other: [sum of lengths, ...]."""
     inside = torch.arange(values.shape[1], device=values.device) < lengths[:, None]
     return values[inside]
 
@@ -161,3 +153,9 @@ def masked(values: Tensor, lengths: Tensor) -> Tensor:
 def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     """Summed negative log-likelihood, nats."""
     return functional.cross_entropy(logits, targets, reduction="sum")
+
+
+def drop_words(tokens: Tensor, share: float, unknown: int, generator: torch.Generator) -> Tensor:
+    """Tokens [B, T] with a share of them, drawn by `generator` on its device, replaced by `unknown`."""
+    draws = torch.rand(tokens.shape, generator=generator, device=generator.device).to(tokens.device)
+    return tokens.masked_fill(draws < share, unknown)

@@ -1,8 +1,8 @@
-"""A small encoder of sentences that is taught the vectors of a larger one.
+"""A small encoder of sentences that is trained on the vectors of a larger one.
 
-What a text's pieces and pairs of neighbouring pieces add up to goes through one linear map; what a few convolutions
-read over the same pieces is added to it. The map alone is a static table of word vectors, learnt first; the rest begins
-at zero and learns what the table leaves over.
+The sum of the vectors of a text's pieces and of its pairs of neighbouring pieces goes through one linear map; the
+output of a few convolutions over the same pieces is added. The map alone is a static table of word vectors, trained
+first; the rest begins at zero and learns the difference.
 
 Shapes: N texts, T pieces, E width of a piece's vector, O width of an encoding.
 """
@@ -18,7 +18,7 @@ from rejoinder.models.student import HIGHEST, LEFT, RIGHT
 
 
 class Block(nn.Module):
-    """Adds to each piece what two maps make of it and its neighbours, which a convolution of each column mixed in."""
+    """A residual block: a convolution of each column over neighbouring pieces, then two maps."""
 
     def __init__(self, sizes: StudentSizes) -> None:
         super().__init__()
@@ -29,18 +29,18 @@ class Block(nn.Module):
         self.up = nn.Linear(sizes.embedding, sizes.inner)
         self.down = nn.Linear(sizes.inner, sizes.embedding)
         nn.init.zeros_(self.down.bias)
-        self.down.weight.data *= 0.5  # of several blocks none may drown the pieces themselves
+        self.down.weight.data *= 0.5  # so that several blocks do not drown the pieces themselves
 
     def forward(self, states: Tensor, inside: Tensor) -> Tensor:
         """[N, T, E] from [N, T, E]; `inside` [N, T, 1] is 0 where there is no piece."""
-        mixed = self.norm(states + self._mixed(states * inside))
+        mixed = self.norm(states + self._convolved(states * inside))
         added: Tensor = states + self.down(functional.relu(self.up(mixed)))
         return added
 
-    def _mixed(self, states: Tensor) -> Tensor:
-        """The convolution as shifted products, which is quicker on a CPU than torch's with a group for each column."""
+    def _convolved(self, states: Tensor) -> Tensor:
+        """The convolution as shifted products: on a CPU faster than torch's with a group for each column."""
         reach, length = len(self.kernel) // 2, states.shape[1]
-        wide = functional.pad(states, (0, 0, reach, reach))
+        wide = functional.pad(states, (0, 0, reach, reach))  # [N, T, E] -> [N, T + 2 reach, E]
         total: Tensor = self.bias
         for shift, column in enumerate(self.kernel):
             total = total + wide[:, shift : shift + length] * column
@@ -48,7 +48,7 @@ class Block(nn.Module):
 
 
 class StudentModel(nn.Module):
-    """The tables of pieces and pairs, what reads over them, and the maps to the teacher's width."""
+    """The tables of pieces and pairs, the convolutions, and the maps to the width of the teacher."""
 
     def __init__(self, sizes: StudentSizes) -> None:
         super().__init__()
@@ -66,8 +66,8 @@ class StudentModel(nn.Module):
         self.read = nn.Linear(width, sizes.output)
         nn.init.normal_(self.pieces.weight, std=0.05)
         nn.init.normal_(self.positions.weight, std=0.3)
-        for begins_at_zero in (self.weights, self.pairs, self.gate, self.read):
-            for weight in begins_at_zero.parameters():
+        for module in (self.weights, self.pairs, self.gate, self.read):
+            for weight in module.parameters():
                 nn.init.zeros_(weight)
 
     def forward(
@@ -76,14 +76,14 @@ class StudentModel(nn.Module):
         """Unit vectors [N, O] of texts of one piece or more.
 
         Args:
-            tokens: [N, T] ids, filled behind each text's end.
+            tokens: [N, T] ids with padding behind.
             lengths: [N] ids of each text.
-            alone: whether the pieces are added up alone, without pairs and without reading.
-            generator: leaves out pairs; None leaves out none.
+            alone: only the table of pieces, without pairs and convolutions.
+            generator: draws the pairs to leave out; None leaves out none.
         """
         inside = (torch.arange(tokens.shape[1], device=tokens.device) < lengths[:, None])[:, :, None]
-        vectors, weights = self.pieces(tokens), self.weights(tokens).clamp(-HIGHEST, HIGHEST)
-        total = (vectors * (weights.exp() * inside)).sum(1)
+        vectors, weights = self.pieces(tokens), self.weights(tokens).clamp(-HIGHEST, HIGHEST)  # [N, T, E], [N, T, 1]
+        total = (vectors * (weights.exp() * inside)).sum(1)  # [N, E]
         if alone:
             return self._unit(self.bag(total / lengths.sqrt()[:, None]))
         total = total + self._paired(tokens, lengths, generator)
@@ -101,7 +101,7 @@ class StudentModel(nn.Module):
         return functional.embedding_bag(places, self.pairs.weight, per_sample_weights=kept, mode="sum")
 
     def _pooled(self, vectors: Tensor, weights: Tensor, inside: Tensor) -> Tensor:
-        """[N, E] the mean of what was read, each piece by its gate and half its weight."""
+        """[N, E] the mean of the states of the pieces, weighted by a gate and half the weight of the piece."""
         places = torch.arange(vectors.shape[1], device=vectors.device).clamp(max=self.sizes.positions - 1)
         states = self.first(vectors) + self.positions(places)
         for block in self.blocks:

@@ -13,11 +13,11 @@ from rejoinder.models.networks.recurrent import Recurrent, last_step, reversed_w
 from rejoinder.models.sizes import TweetSizes
 
 
-class TweetModel(nn.Module):
+class Tweet2Vec(nn.Module):
     """Messages to vectors, and vectors to a score for each hashtag.
 
     As in the release, the last forward and the first backward state go through linear maps without a bias and are
-    summed, and the first states are learned there; here they are zeros.
+    summed; the first states, which are learned there, are zeros here.
     """
 
     def __init__(self, sizes: TweetSizes) -> None:
@@ -34,9 +34,10 @@ class TweetModel(nn.Module):
     def encode(self, symbols: Tensor, lengths: Tensor) -> Tensor:
         """[B, D] vectors of messages, from characters [B, T] with padding behind and their lengths [B]."""
         embedded = self.lookup(symbols)  # [B, T, E]
-        there, _ = self.forwards(embedded)
-        back, _ = self.backwards(reversed_within(embedded, lengths))  # its last step is the first character's
-        vectors: Tensor = self.from_forwards(last_step(there, lengths)) + self.from_backwards(last_step(back, lengths))
+        forwards, _ = self.forwards(embedded)  # [B, T, H]
+        backwards, _ = self.backwards(reversed_within(embedded, lengths))  # its last step is the first character
+        last, first = last_step(forwards, lengths), last_step(backwards, lengths)
+        vectors: Tensor = self.from_forwards(last) + self.from_backwards(first)
         return vectors
 
     def forward(self, symbols: Tensor, lengths: Tensor) -> Tensor:

@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from conftest import drawn
-from rejoinder.models.networks.decoding import Limits, Written, beam, greedy, nucleus, sample
+from rejoinder.models.networks.decoding import (
+    Generated,
+    Limits,
+    beam,
+    draw,
+    draw_from_nucleus,
+    greedy,
+    nucleus,
+    sample,
+)
 from rejoinder.models.networks.dialogue import DialogueModel, Turns
 from rejoinder.models.networks.recurrent import State
 from rejoinder.models.sizes import DialogueSizes
@@ -43,7 +52,11 @@ def tables(seed: int, count: int = 1) -> Tensor:
     return 2 * torch.randn(count, 6, 5, generator=torch.Generator().manual_seed(seed))
 
 
-def shown(written: Sequence[Written]) -> list[tuple[list[int], Any]]:
+def generators(count: int, seed: int = 0) -> list[torch.Generator]:
+    return [torch.Generator().manual_seed(seed + row) for row in range(count)]
+
+
+def shown(written: Sequence[Generated]) -> list[tuple[list[int], Any]]:
     return [(turn.ids, pytest.approx(turn.score, abs=1e-5)) for turn in written]
 
 
@@ -70,7 +83,7 @@ def test_what_does_not_end_is_cut_off() -> None:
     expected = [([A, A, A], math.log(0.9 * 0.9) / 3)]
     assert shown(greedy(step, (given,), LIMITS)) == expected
     assert shown(beam(step, (given,), LIMITS, width=1)[0]) == expected
-    assert shown(sample(step, (given,), LIMITS, torch.full((1, 3), 0.5))) == expected
+    assert sample(step, (table((0, 0, 1, 0, 0), (0, 0, 1, 0, 0)),), LIMITS, generators(1))[0].ids == [A, A, A]
 
 
 def turns(of: Tensor, limits: Limits) -> Iterator[tuple[list[int], float]]:
@@ -117,8 +130,7 @@ def test_a_beam_of_one_is_greedy_search(seed: int, shortest: int) -> None:
     state, limits = (tables(seed, 4),), LIMITS._replace(longest=5, shortest=shortest)
     found = [turns[0] for turns in beam(step, state, limits, width=1)]
     assert [(turn.ids, turn.score) for turn in found] == shown(greedy(step, state, limits))
-    draws = torch.rand(4, 5, generator=torch.Generator().manual_seed(seed))
-    assert sample(step, state, limits, draws, top_p=1e-6) == greedy(step, state, limits)
+    assert sample(step, state, limits, generators(4), top_p=1e-6) == greedy(step, state, limits)
 
 
 @drawn(15)
@@ -126,17 +138,16 @@ def test_a_beam_of_one_is_greedy_search(seed: int, shortest: int) -> None:
 def test_no_turn_depends_on_the_others_of_its_batch(seed: int, width: int) -> None:
     """Rows that are done early stay as they were then."""
     of, limits = tables(seed, 5), LIMITS._replace(longest=6)
-    draws = torch.rand(5, 6, generator=torch.Generator().manual_seed(seed))
     together = (
         greedy(step, (of,), limits),
-        sample(step, (of,), limits, draws, temperature=0.8, top_p=0.9),
+        sample(step, (of,), limits, generators(5), temperature=0.8, top_p=0.9),
         *zip(*(found for found in beam(step, (of,), limits, width, width)), strict=False),
     )
     for row in range(5):
         own = of[row : row + 1]
         apart = (
             *greedy(step, (own,), limits),
-            *sample(step, (own,), limits, draws[row : row + 1], temperature=0.8, top_p=0.9),
+            *sample(step, (own,), limits, generators(1, row), temperature=0.8, top_p=0.9),
             *beam(step, (own,), limits, width, width)[0],
         )
         assert [(turns[row].ids, turns[row].score) for turns in together] == shown(apart)[: len(together)]
@@ -149,8 +160,7 @@ def frequencies(**options: float) -> Tensor:
     """[5] how often each word is drawn at the beginning; END is the turn without a word."""
     count = 8_000
     state = (WORDS.expand(count, 6, 5),)
-    draws = torch.rand(count, 1, generator=torch.Generator().manual_seed(0))
-    drawn = sample(step, state, LIMITS._replace(longest=1), draws, **options)
+    drawn = sample(step, state, LIMITS._replace(longest=1), [torch.Generator().manual_seed(0)] * count, **options)
     return torch.bincount(torch.tensor([(turn.ids or [END])[0] for turn in drawn]), minlength=5) / count
 
 
@@ -176,41 +186,52 @@ def test_words_are_drawn_as_often_as_they_are_probable(options: dict[str, float]
     assert not found[expected == 0].any()
 
 
-def by_sorting(probabilities: Tensor, top_p: float) -> Tensor:
-    ordered, words = probabilities.sort(stable=True, dim=-1, descending=True)
-    few = ordered * (ordered.cumsum(-1) - ordered < top_p)
-    return torch.zeros_like(few).scatter(1, words, few)
-
-
 @given(
     st.integers(0, 2**32 - 1),
-    st.sampled_from([1, 5, 64, 65, 1000]),
+    st.sampled_from([1, 5, 64, 1000]),
     st.sampled_from([0.0, 0.3, 1.0, 4.0]),
     st.booleans(),
     st.floats(1e-6, 1.0, exclude_max=True),
 )
-def test_the_likeliest_words_are_those_that_sorting_finds(
+def test_a_word_is_in_the_nucleus_if_the_more_probable_words_have_less_than_top_p(
     seed: int, size: int, spread: float, even: bool, top_p: float
 ) -> None:
     logits = spread * torch.randn(3, size, generator=torch.Generator().manual_seed(seed))
-    # Rounded logits make words that are as likely as each other; a spread of nothing makes all of them so.
+    # Rounded logits make equally probable words; a spread of 0 makes all words so.
     probabilities = (logits.round() if even else logits).softmax(-1)
-    torch.testing.assert_close(nucleus(probabilities, top_p), by_sorting(probabilities, top_p), rtol=0, atol=0)
+    above = (probabilities[:, None] * (probabilities[:, None] > probabilities[:, :, None])).sum(-1)  # [3, V]
+    clear = (above - top_p).abs() > 1e-5  # sums in another order differ in their last bits
+    found = nucleus(probabilities, top_p)
+    expected = torch.where(above < top_p, probabilities, 0)
+    torch.testing.assert_close(found[clear], expected[clear], rtol=0, atol=0)
+    uniforms = torch.rand(3, 9, generator=torch.Generator().manual_seed(seed))
+    words = draw_from_nucleus(probabilities, uniforms, top_p)
+    assert (above.gather(1, words[:, None]) < top_p + 1e-5).all()
 
 
-@pytest.mark.parametrize("draw", [0.0, 1.0 - 2**-24, 1.0])
-@pytest.mark.parametrize("top_p", [1.0, 0.9])
-def test_the_ends_of_the_interval_draw_no_forbidden_word(draw: float, top_p: float) -> None:
-    first_and_last = Limits(A, (END, C), longest=1)
-    (found,) = sample(step, (WORDS.expand(1, 6, 5),), first_and_last, torch.tensor([[draw]]), top_p=top_p)
-    assert found.ids == [B if draw and top_p == 1 else NEVER]
-    assert found.score <= 0.0
+@pytest.mark.parametrize("spread", [0.1, 3.0])
+@pytest.mark.parametrize("top_p", [0.05, 0.5, 0.9])
+def test_rejection_draws_from_the_nucleus_in_proportion(spread: float, top_p: float) -> None:
+    generator, count = torch.Generator().manual_seed(0), 20_000
+    probabilities = (spread * torch.randn(1, 50, generator=generator)).softmax(-1)
+    uniforms = torch.rand(count, 9, generator=generator)
+    words = draw_from_nucleus(probabilities.expand(count, -1), uniforms, top_p)
+    expected = nucleus(probabilities, top_p)[0]
+    found = torch.bincount(words, minlength=50) / count
+    torch.testing.assert_close(found, expected / expected.sum(), atol=0.015, rtol=0)
+    assert not found[expected == 0].any()
 
 
-def test_the_score_of_a_sample_knows_no_temperature() -> None:
-    limits = LIMITS._replace(longest=2)
-    (found,) = sample(step, (AFTER_B,), limits, torch.tensor([[0.99, 0.01]]), temperature=5.0)
-    assert shown([found]) == [([B], math.log(0.4 * 0.9) / 2)]
+@pytest.mark.parametrize("uniform", [0.0, 1.0 - 2**-24, 1.0])
+def test_the_ends_of_the_interval_draw_no_forbidden_word(uniform: float) -> None:
+    allowed = torch.tensor([[0.0, 0.3, 0.3, 0.4, 0.0]])
+    assert draw(allowed, torch.tensor([uniform])).tolist() == [B if uniform else NEVER]
+
+
+def test_the_score_of_a_sample_does_not_depend_on_temperature() -> None:
+    turns = sample(step, (AFTER_B.expand(50, 6, 5),), LIMITS._replace(longest=2), generators(50), temperature=5.0)
+    scores = {tuple(turn.ids): turn.score for turn in turns}
+    assert scores[B,] == pytest.approx(math.log(0.4 * 0.9) / 2)
 
 
 def said_by(model: DialogueModel, contexts: Tensor, limits: Limits) -> list[list[int]]:
@@ -237,12 +258,12 @@ def test_greedy_says_the_likeliest_word_each_time(model: DialogueModel) -> None:
 
 
 def test_tensors_are_made_where_the_model_is(model: DialogueModel) -> None:
-    contexts, limits, draws = torch.randn(2, 7), Limits(2, (2, 9), 4, shortest=1), torch.rand(2, 4)
+    contexts, limits = torch.randn(2, 7), Limits(2, (2, 9), 4, shortest=1)
 
     def everything() -> tuple[object, ...]:
         return (
             greedy(model.step, model.begin(contexts), limits),
-            sample(model.step, model.begin(contexts), limits, draws, top_p=0.9),
+            sample(model.step, model.begin(contexts), limits, generators(2), top_p=0.9),
             beam(model.step, model.begin(contexts), limits, 3, 3),
         )
 

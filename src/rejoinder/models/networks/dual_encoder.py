@@ -2,7 +2,7 @@
 
 Source: Lowe et al. 2015, section 4.3, p = sigmoid(c M r), without a bias as in the released program; the sum over
 several negatives is that of Deriu and Cieliebak 2019, appendix.
-Shapes: B dialogues, U turns, N turns of all dialogues together, P pairs, D units.
+Shapes: B dialogues, U turns, N turns of all dialogues together, P pairs, k wrong responses of each, D units.
 """
 
 from __future__ import annotations
@@ -13,17 +13,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rejoinder.models.networks.dialogue import Dialogues, Turns
+from rejoinder.models.networks.dialogue import Dialogues, Turns, as_sequences
 from rejoinder.models.networks.recurrent import Recurrent, last_step
-from rejoinder.models.networks.sequences import in_sequence
 from rejoinder.models.sizes import DualEncoderSizes
 
 
 class Pairs(NamedTuple):
-    """What a batch of P pairs comes to.
+    """The result of a batch of P pairs.
 
     Attributes:
-        loss: summed cross-entropy of telling right responses from wrong ones, nats.
+        loss: summed cross-entropy of right responses against wrong ones, nats.
         right: [P] logit of the right response.
         wrong: [P, k] logits of wrong ones.
     """
@@ -46,16 +45,16 @@ class DualEncoder(nn.Module):
         nn.init.normal_(self.embedding.weight, std=0.1)
 
     def forward(self, dialogues: Dialogues, generator: torch.Generator, negatives: int) -> Pairs:
-        """Every turn but the first with all that is before it, beside wrong turns drawn from the batch."""
+        """Every turn but the first with all turns before it, beside wrong turns drawn from the batch."""
         responses = torch.cat([self.encode_turns(chunk) for chunk in dialogues.chunks])  # [N, D]
         contexts = self.projected(self.encode_prefixes(dialogues)[:, :-1])  # [B, U - 1, D]
-        there = dialogues.rows[:, 1:] >= 0
-        contexts, places = contexts[there], dialogues.rows[:, 1:][there]
+        inside = dialogues.rows[:, 1:] >= 0
+        contexts, places = contexts[inside], dialogues.rows[:, 1:][inside]  # [P, D], [P]
         # Never the right turn itself: from 1 to N - 1 places further on.
         steps = torch.randint(
             1, max(len(responses), 2), (len(places), negatives), generator=generator, device=generator.device
         )
-        others = (places[:, None] + steps.to(places.device)) % len(responses)
+        others = (places[:, None] + steps.to(places.device)) % len(responses)  # [P, k]
         right = (contexts * responses[places]).sum(-1)
         wrong = torch.einsum("pd,pkd->pk", contexts, responses[others])
         return Pairs(functional.softplus(-right).sum() + functional.softplus(wrong).sum(), right, wrong)
@@ -67,8 +66,8 @@ class DualEncoder(nn.Module):
 
     def encode_prefixes(self, dialogues: Dialogues) -> Tensor:
         """[B, U, D] the state after each turn, read behind those before it."""
-        sequences = in_sequence(dialogues)
-        outputs: Tensor = self.layer(self.embedding(sequences.tokens))[0]
+        sequences = as_sequences(dialogues)
+        outputs: Tensor = self.layer(self.embedding(sequences.tokens))[0]  # [B, T, D]
         places = sequences.ends[:, :, None].expand(-1, -1, outputs.shape[-1])
         return outputs.gather(1, places)
 

@@ -10,11 +10,18 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from rejoinder.models.networks.dialogue import DialogueModel, Dialogues, Turns
-from rejoinder.models.networks.dual import DualEncoder
-from rejoinder.models.networks.language import LanguageModel
-from rejoinder.models.networks.latent import Gaussian, GaussianNet, divergence
-from rejoinder.models.networks.multiresolution import Both, Multiresolution
+from rejoinder.models.networks.dialogue import (
+    DialogueModel,
+    Dialogues,
+    Gaussian,
+    GaussianNet,
+    LanguageModel,
+    Turns,
+    as_sequences,
+    divergence,
+)
+from rejoinder.models.networks.dual_encoder import DualEncoder
+from rejoinder.models.networks.mrrnn import MrRNN, WordsAndCoarse
 from rejoinder.models.networks.recurrent import (
     NormalisedGRU,
     NormalisedLSTM,
@@ -23,7 +30,6 @@ from rejoinder.models.networks.recurrent import (
     masked,
     reversed_within,
 )
-from rejoinder.models.networks.sequences import in_sequence
 from rejoinder.models.sizes import Cell, DialogueSizes, DualEncoderSizes, LanguageSizes, MrrnnSizes, Normalise
 
 SIZES = DialogueSizes(vocabulary=50, embedding=6, utterance=5, context=7, decoder=8)
@@ -74,16 +80,6 @@ def test_gru_without_its_norms_is_torchs() -> None:
     torch.testing.assert_close(state[0], last[0])
 
 
-def test_layer_norm_in_the_gates_ignores_the_scale_of_the_input_weights() -> None:
-    layer = NormalisedLSTM(3, 4)
-    inputs = torch.randn(2, 5, 3)
-    before, _ = layer(inputs, None)
-    with torch.no_grad():
-        layer.from_input.weight *= 7.0
-    after, _ = layer(inputs, None)
-    torch.testing.assert_close(before, after, atol=1e-3, rtol=1e-3)
-
-
 @pytest.mark.parametrize("cell", CELLS)
 def test_layer_norm_between_layers_is_that_of_the_outputs_and_leaves_the_state(cell: Cell) -> None:
     layer, inputs = Recurrent(3, 4, cell, "layers"), torch.randn(2, 5, 3)
@@ -126,13 +122,6 @@ def test_divergence_is_that_of_torch() -> None:
     )
     torch.testing.assert_close(divergence(one, other), expected)
     assert divergence(one, one).abs().max() < 1e-6
-
-
-def test_samples_have_the_mean_and_variance_asked_for() -> None:
-    gaussian = Gaussian(torch.full((1, 1), 2.0), torch.full((1, 1), 0.25))
-    drawn = gaussian.sample(torch.randn(100_000, 1, generator=noise()))
-    assert drawn.mean().item() == pytest.approx(2.0, abs=0.01)
-    assert drawn.var().item() == pytest.approx(0.25, abs=0.01)
 
 
 def test_variances_stay_in_bounds() -> None:
@@ -191,22 +180,6 @@ def test_a_turn_is_predicted_from_what_came_before_it_and_nothing_else() -> None
     torch.testing.assert_close(model.embedding.weight.detach(), embedded)
 
 
-def test_first_turns_have_an_empty_context() -> None:
-    model = DialogueModel(SIZES)
-    before = model.contexts_before(torch.randn(5, 10), dialogues().rows)
-    assert not before[0].any()
-    assert not before[3].any()
-    assert before[1].any()
-
-
-def test_word_drop_happens_in_training_alone() -> None:
-    model = DialogueModel(SIZES.model_copy(update={"word_drop": 0.5}))
-    model.train()
-    assert model(dialogues(), noise(1)).nll != model(dialogues(), noise(2)).nll
-    model.eval()
-    assert model(dialogues(), noise(1)).nll == model(dialogues(), noise(2)).nll
-
-
 @pytest.mark.parametrize("share", [0.25, 0.6])
 def test_about_the_share_asked_for_is_dropped_and_the_encoder_reads_all(share: float) -> None:
     model = DialogueModel(SIZES.model_copy(update={"word_drop": share}))
@@ -223,11 +196,6 @@ def test_about_the_share_asked_for_is_dropped_and_the_encoder_reads_all(share: f
         assert (decoded[dropped] == SIZES.unknown).all()
         # 8,000 draws: the standard error is at most .0056.
         assert dropped.float().mean().item() == pytest.approx(share if training else 0.0, abs=0.02)
-
-
-def test_the_same_noise_gives_the_same_losses() -> None:
-    model = DialogueModel(SIZES.model_copy(update={"latent": 4}))
-    assert model(dialogues(), noise(1)).nll == model(dialogues(), noise(1)).nll != model(dialogues(), noise(2)).nll
 
 
 @pytest.mark.parametrize("latent", [0, 4])
@@ -255,7 +223,7 @@ DUAL = DualEncoderSizes(vocabulary=50, embedding=6, units=7)
 
 def test_dialogues_in_sequence_are_their_turns_one_after_the_other() -> None:
     for given in (dialogues(), dialogues(extra=2), dialogues(chunks=5)):
-        found = in_sequence(given)
+        found = as_sequences(given)
         for row, turns in enumerate(TURNS):
             flat = [token for turn in turns for token in turn]
             assert found.lengths[row] == len(flat)
@@ -275,7 +243,7 @@ def test_a_language_model_goes_on_where_it_was_and_its_steps_add_up_to_its_loss(
     cell: Cell, normalise: Normalise
 ) -> None:
     model = LanguageModel(LANGUAGE.model_copy(update={"cell": cell, "normalise": normalise})).eval()
-    tokens = in_sequence(dialogues()).tokens
+    tokens = as_sequences(dialogues()).tokens
     expected = model(dialogues(), noise())
     assert (expected.tokens, expected.turns) == (14, 5)
     assert expected.posterior_means.shape == (5, 0)
@@ -385,27 +353,17 @@ def coarse(chunks: int) -> Dialogues:
 
 
 def test_a_mrrnn_predicts_coarse_sequences_and_the_words_of_each_turn_beside_its_own() -> None:
-    model = Multiresolution(
+    model = MrRNN(
         MrrnnSizes(vocabulary=50, coarse_vocabulary=30, embedding=6, utterance=5, context=7, decoder=8)
     ).eval()
-    words, own = model(Both(dialogues(), coarse(chunks=1)), noise())
+    words, own = model(WordsAndCoarse(dialogues(), coarse(chunks=1)), noise())
     torch.testing.assert_close(own.nll, model.coarse(coarse(chunks=1), noise()).nll)
     sequences = [[20, 2], [21, 2], [22, 23, 2], [24, 2], [25, 2]]
     beside = torch.cat([model.read(Turns(torch.tensor([ids]), torch.tensor([len(ids)]))) for ids in sequences])
     torch.testing.assert_close(words.nll, model.words(dialogues(), noise(), beside).nll)
-    apart = model(Both(dialogues(chunks=5), coarse(chunks=5)), noise())
+    apart = model(WordsAndCoarse(dialogues(chunks=5), coarse(chunks=5)), noise())
     torch.testing.assert_close([part.nll for part in apart], [words.nll, own.nll])
     assert model.words(dialogues(), noise(), beside.flip(0)).nll != words.nll
-
-
-def test_every_weight_of_a_mrrnn_learns() -> None:
-    model = Multiresolution(
-        MrrnnSizes(vocabulary=50, coarse_vocabulary=30, embedding=6, utterance=5, context=7, decoder=8)
-    )
-    words, own = model(Both(dialogues(), coarse(chunks=2)), noise())
-    (words.nll + own.nll).backward()
-    silent = [name for name, weight in model.named_parameters() if weight.grad is None or not weight.grad.any()]
-    assert silent == []
 
 
 @pytest.mark.parametrize("model", [LanguageModel(LANGUAGE.model_copy(update={"word_drop": 0.5})), DualEncoder(DUAL)])
