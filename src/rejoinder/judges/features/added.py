@@ -25,8 +25,7 @@ from rejoinder.llm import causal
 from rejoinder.llm.causal import CausalModel
 from rejoinder.metrics import METRICS
 from rejoinder.models import encoder_of, load_encoder
-from rejoinder.models.encoders import PortableEncoder
-from rejoinder.models.remembered import Remembered
+from rejoinder.models.encoders import CachedEncoder, PortableEncoder
 from rejoinder.registry import Registry
 from rejoinder.scorer import Scorer, run
 
@@ -75,7 +74,7 @@ def blocks_of(source: Source, name: str) -> list[FeatureBlock]:
     if isinstance(source, NamedScorer):
         score = joint_features("other", -inf, inf, SCORE)
         return [FeatureBlock(name, score, source.compute, "reference" in source.scorer.card.needs)]
-    encoder = Remembered(source)
+    encoder = CachedEncoder(source)
     return [meaning_block(encoder, name), reference_meaning_block(encoder, f"{name}_reference")]
 
 
