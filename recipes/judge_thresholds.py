@@ -18,7 +18,7 @@ import numpy as np
 
 from rejoinder.assets import JUDGE, PLUS
 from rejoinder.data.folders import Parts, read_card, read_folder, write_folder
-from rejoinder.judges.regression.fitted import SIDES
+from rejoinder.judges.regression.head import SIDES
 
 VIEWS = ("alignment", "meaning", "selection", "reference_meaning")
 NEAR, MOVED_TO = 2e-6, 0.99995

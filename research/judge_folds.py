@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.left_out import others
 from rejoinder.judges.lines import RatedLines
-from rejoinder.judges.regression.learner import FeatureLearner, FittedHeads
-from rejoinder.judges.regression.lines import AugmentedRows, TrainingLines
+from rejoinder.judges.regression.learner import AugmentedRows, FeatureLearner, FittedHeads, TrainingLines
 from rejoinder.scorer import Advance, FloatArray
 from rejoinder.stats.splits import fold_groups
 

@@ -17,8 +17,7 @@ from rejoinder.judges.features.added import load_source
 from rejoinder.judges.features.resources import Resources, default_resources
 from rejoinder.judges.features.table import FeatureSet
 from rejoinder.judges.lines import RatedLines, encode_rated
-from rejoinder.judges.regression.learner import FeatureLearner
-from rejoinder.judges.regression.lines import TrainingLines
+from rejoinder.judges.regression.learner import FeatureLearner, TrainingLines
 from rejoinder.judges.train import Trained, fit_judge
 from rejoinder.report.results import Results
 from rejoinder.scorer import FloatArray, Scorer

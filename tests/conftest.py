@@ -69,9 +69,9 @@ def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forests of full size stay small: where fits are many, what is done with them is asked, not how good they are."""
     from rejoinder.judges.regression import head, trees
 
-    def grown(features: Any, targets: Any, weights: Any, options: trees.TreeOptions, rng: Any) -> trees.Trees:
+    def grown(features: Any, targets: Any, weights: Any, options: trees.TreeOptions, *others: Any) -> trees.Trees:
         few = options._replace(trees=min(options.trees, 10), learning_rate=0.3)
-        return trees.grow_trees(features, targets, weights, few, rng)
+        return trees.grow_trees(features, targets, weights, few, *others)
 
     monkeypatch.setattr(head, "grow_trees", grown)
 

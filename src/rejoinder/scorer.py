@@ -293,14 +293,14 @@ def missing_need(card: Card, example: Example, *, allow_unanswered: bool = False
     """Return why a scorer with `card` cannot score `example`, or None if it can."""
     if (why := example.extra.get(UNANSWERED)) and not allow_unanswered:
         return f"no response ({why})"
-    if "context" in card.needs and not any(map(visible, example.context)):
+    needs = card.needs
+    if "context" in needs and not any(map(visible, example.context)):
         return "no context"
-    if "reference" in card.needs and not any(map(visible, example.references)):
+    if "reference" in needs and not any(map(visible, example.references)):
         return "no reference"
-    if "sources" in card.needs and not any(map(visible, example.sources)):
+    if "sources" in needs and not any(map(visible, example.sources)):
         return "no sources"
-    texts = (*example.context, *example.references)
-    if "context or reference" in card.needs and not any(map(visible, texts)):
+    if "context or reference" in needs and not any(map(visible, (*example.context, *example.references))):
         return "no context and no reference"
     return None
 

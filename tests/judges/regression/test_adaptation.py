@@ -208,7 +208,8 @@ def test_a_judge_is_adapted_to_preferences(judge: FeatureJudge) -> None:
     assert (able.left_out(folds, rng) > 0).mean() > 0.9 > (able.before() > 0).mean()
     found = able.adapted(folds, rng, {"datasets": {}}, judge.scale, corrected=True)
     replies = [reply for pair in pairs for reply in pair.replies]
-    features, heads = judge.features(replies, "context"), (judge.heads["context"], found.heads["context"])
+    heads = judge.heads["context"], found.heads["context"]
+    features = judge.feature_set.compute(replies)[:, heads[0].columns]
     # Before they are bent into the scale.
     before, after = (part.calibration.ratings(part.predict(features, replies)) for part in heads)
     assert after.mean() == pytest.approx(before.mean()) and after.std() == pytest.approx(before.std())

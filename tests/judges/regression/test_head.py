@@ -20,10 +20,9 @@ from rejoinder.judges.augmentation import NO_LINE, AugmentedExample, ReplySet, W
 from rejoinder.judges.features.lexical import LexicalView
 from rejoinder.judges.features.table import WIDE, FeatureBlock, Features, FeatureSet, Group
 from rejoinder.judges.regression.folder import heads_in, with_heads
-from rejoinder.judges.regression.head import TREES, VECTOR_LINE, Head, fit_head
-from rejoinder.judges.regression.learner import FeatureLearner, FittedHeads, line_weights, standardized
+from rejoinder.judges.regression.head import VECTOR_LINE, Head, fit_head
+from rejoinder.judges.regression.learner import FeatureLearner, FittedHeads, encode, line_weights, standardized
 from rejoinder.judges.regression.linear import MIN_REPLIES, PROBES
-from rejoinder.judges.regression.lines import encode
 from rejoinder.scorer import FloatArray
 
 LEXICAL = FeatureSet((LexicalView(phrases()),))
@@ -48,7 +47,7 @@ def test_a_head_is_the_mean_of_its_parts() -> None:
     assert np.corrcoef(mean, truth)[0, 1] > 0.8
 
 
-def test_a_linear_function_of_a_long_vector_joins_trees_and_kernel_in_any_mixture() -> None:
+def test_a_linear_function_of_a_long_vector_joins_trees_and_kernel() -> None:
     features, targets, weights = lines(600)
     rng = np.random.default_rng(1)
     vector = rng.normal(size=(600, 40))
@@ -57,11 +56,10 @@ def test_a_linear_function_of_a_long_vector_joins_trees_and_kernel_in_any_mixtur
     head = head.with_baseline(rows, weights)
     assert head.vector_line is not None and int(np.abs(head.vector_line.weights).argmax()) == 3
     unseen = full(lines(20, seed=4)[0], rng.normal(size=(20, 40)))
-    smooth, even, trees = head.mixed(unseen, (0.0, TREES, 1.0))
-    line = VECTOR_LINE * head.vector_line.predict(unseen[:, 6:])
-    assert smooth == pytest.approx((1 - VECTOR_LINE) * head.kernel.predict(unseen[:, :5]) + line)
-    assert trees == pytest.approx((1 - VECTOR_LINE) * head.trees.predict(unseen[:, :5]) + line)
-    assert even == pytest.approx(head.predict(unseen)) and adds_up(head, unseen)
+    mean = (head.kernel.predict(unseen[:, :5]) + head.trees.predict(unseen[:, :5])) / 2
+    line = head.vector_line.predict(unseen[:, 6:])
+    assert head.predict(unseen) == pytest.approx((1 - VECTOR_LINE) * mean + VECTOR_LINE * line)
+    assert adds_up(head, unseen)
 
 
 def test_nonsense_is_rated_lower_by_a_rule() -> None:

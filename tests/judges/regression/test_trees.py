@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rated_features import OPTIONS, lines
-from rejoinder.judges.regression.trees import BINS, Trees, bin_edges, grow_trees, join, to_bins
+from rejoinder.judges.regression.trees import BINS, Trees, bin_edges, grow_trees, to_bins
 from rejoinder.scorer import FloatArray
 
 
@@ -99,8 +99,9 @@ def test_contributions_add_up_from_a_baseline(trees: Trees) -> None:
         assert not added[:, 4].any()  # no split on a feature that never varies
 
 
-def test_joined_forests_predict_their_mean() -> None:
-    forests = [grow_trees(*lines(), OPTIONS, np.random.default_rng(seed)) for seed in range(2)]
-    unseen = lines(20, seed=3)[0]
-    mean = (forests[0].predict(unseen) + forests[1].predict(unseen)) / 2
-    assert join(forests).predict(unseen) == pytest.approx(mean)
+def test_several_forests_predict_their_mean() -> None:
+    steps: list[int] = []
+    rng, unseen = np.random.default_rng(0), lines(20, seed=3)[0]
+    single = [grow_trees(*lines(), OPTIONS, rng).predict(unseen) for _ in range(2)]
+    joint = grow_trees(*lines(), OPTIONS, np.random.default_rng(0), 2, steps.append)
+    assert joint.predict(unseen) == pytest.approx((single[0] + single[1]) / 2) and steps == [1, 1]

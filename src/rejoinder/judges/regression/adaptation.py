@@ -24,7 +24,7 @@ from rejoinder.judges.notes import shares, text_notes, usual_share
 from rejoinder.judges.regression.calibration import uncalibrated, with_interval
 from rejoinder.judges.regression.cloud import INSIDE, TrainingCloud, fit_cloud
 from rejoinder.judges.regression.correction import RAW_TEXT_FEATURES, Correction, columns_of
-from rejoinder.judges.regression.fitted import SIDES, FittedHead, Flags, heads_used, sides_present
+from rejoinder.judges.regression.head import SIDES, FittedHead, Flags, heads_used, sides_present
 from rejoinder.judges.regression.judge import ADAPTED, FeatureJudge
 from rejoinder.judges.regression.linear import SILENT, Linear, fit_path
 from rejoinder.scorer import FloatArray
@@ -176,15 +176,9 @@ def _line_over_head(start: Linear, slope: float, base: float) -> Linear:
 
 @dataclass(frozen=True)
 class HeadItems:
-    """What one head reads of the user's items.
+    """What one `head` reads: [n] `rows` of the items, `replies` (of pairs, the preferred ones first), their `features`.
 
-    Attributes:
-        head: before.
-        rows: [n] which of the N items.
-        replies: the n replies; of pairs, the preferred ones and then the others.
-        features: of the replies.
-        task: fits corrections.
-        before: [n] what the judge says without one: ratings, or the difference of the preferred reply.
+    `task` fits corrections; `before` [n] is the score without one, or the difference of the preferred reply.
     """
 
     head: FittedHead
@@ -197,14 +191,7 @@ class HeadItems:
 
 @dataclass(frozen=True)
 class AdaptationInput:
-    """A judge with N items.
-
-    Attributes:
-        judge: before.
-        items: of each head that has enough of them.
-        used: [N] the head that reads each item, or None.
-        groups: [N] conversations.
-    """
+    """A judge with N items: `items` of each head with enough of them, `used` [N] the head that reads each (or None)."""
 
     judge: FeatureJudge
     items: Mapping[Side, HeadItems]
@@ -226,14 +213,9 @@ class AdaptationInput:
     def adapted(
         self, folds: Rows, rng: np.random.Generator, record: Mapping[str, Any], scale: Scale, *, corrected: bool
     ) -> FeatureJudge:
-        """Return the adapted judge.
+        """Return the adapted judge; its intervals come from [N] `folds`, `record` goes into its record of training.
 
-        Args:
-            folds: [N] for its intervals.
-            rng: decides what is random.
-            record: what its training says of the adaptation.
-            scale: of its answers.
-            corrected: False leaves only a line over what its heads predict.
+        Without `corrected` only a line over what its heads predict is left.
         """
         heads = {side: _adapted(items, folds, rng, corrected=corrected) for side, items in self.items.items()}
         before, replies = self.judge.training, [reply for items in self.items.values() for reply in items.replies]

@@ -24,23 +24,14 @@ MIN_IN_BIN = 20  # with fewer the 95th percentile is hardly known
 
 @dataclass(frozen=True)
 class Calibration:
-    """How predictions become ratings with intervals.
+    """How predictions become ratings with intervals."""
 
-    Attributes:
-        centre: the rating of the mean prediction.
-        middle: that prediction.
-        stretch: rating points per unit of a prediction.
-        scores: [B] ascending ratings in the middle of bins.
-        below: [B] difference of which 95 % of human ratings stay above, at such a score; negative or 0.
-        above: [B] difference of which 95 % stay below; positive or 0.
-    """
-
-    centre: float
-    middle: float
-    stretch: float
-    scores: FloatArray
-    below: FloatArray
-    above: FloatArray
+    centre: float  # the rating of the mean prediction
+    middle: float  # that prediction
+    stretch: float  # rating points per unit of a prediction
+    scores: FloatArray  # [B] ascending ratings in the middle of bins
+    below: FloatArray  # [B] difference of which 95 % of human ratings stay above, at such a score; negative or 0
+    above: FloatArray  # [B] difference of which 95 % stay below; positive or 0
 
     def ratings(self, predictions: FloatArray) -> FloatArray:
         """Return [N] ratings, some of them beyond the scale."""
@@ -83,12 +74,9 @@ def uncalibrated() -> Calibration:
 
 
 def calibrate(predictions: FloatArray, ratings: FloatArray, sets: NDArray[np.intp]) -> Calibration:
-    """Calibrate on lines that were not fitted on.
+    """Calibrate on lines that were not fitted on, with [N] ratings by people.
 
-    Args:
-        predictions: [N] in standard deviations of a data set.
-        ratings: [N] by people.
-        sets: [N] number of the data set of each line, from 0; all sets count alike, whatever their size.
+    `predictions` [N] are in standard deviations of a data set. `sets` [N] numbers these from 0; all count alike.
     """
     share = 1.0 / np.bincount(sets)[sets]
     share /= share.sum()
@@ -104,14 +92,9 @@ def calibrate(predictions: FloatArray, ratings: FloatArray, sets: NDArray[np.int
 def with_interval(
     calibration: Calibration, scores: FloatArray, ratings: FloatArray, share: FloatArray, min_in_bin: int
 ) -> Calibration:
-    """Return the calibration with intervals that hold `COVERAGE` of ratings.
+    """Return the calibration with intervals that hold `COVERAGE` of [N] ratings by people; lines count by [N] `share`.
 
-    Args:
-        calibration: what made the [N] `scores`.
-        scores: [N] of lines that were not fitted on.
-        ratings: [N] by people.
-        share: [N] weights of the lines.
-        min_in_bin: the fewest lines in a bin, if there are so many.
+    The [N] `scores` are of lines that were not fitted on. Bins have `min_in_bin` lines, if there are so many.
     """
     tail, middles, below, above = (1 + COVERAGE) / 2, [], [], []
     for rows in np.array_split(np.argsort(scores, kind="stable"), max(1, min(BINS, len(scores) // min_in_bin))):

@@ -15,17 +15,11 @@ INSIDE = 0.95  # share of further lines within the bound
 
 @dataclass(frozen=True)
 class TrainingCloud:
-    """The lines that a judge was fitted on, as one cloud.
+    """The lines that a judge was fitted on, as one cloud."""
 
-    Attributes:
-        centre: [F] means.
-        spread: [F] standard deviations.
-        bound: a line at a larger distance is out of domain.
-    """
-
-    centre: FloatArray
-    spread: FloatArray
-    bound: float = np.inf
+    centre: FloatArray  # [F] means
+    spread: FloatArray  # [F] standard deviations
+    bound: float = np.inf  # a line at a larger distance is out of domain
 
     def distances(self, features: NDArray[np.floating]) -> FloatArray:
         """Return [N] means of squared standardised features, about 1 for a line of the cloud; missing ones are 0.

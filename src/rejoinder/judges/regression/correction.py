@@ -14,12 +14,9 @@ from math import log1p
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.data.folders import AGAIN, Parts
-from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.regression.cloud import TrainingCloud
 from rejoinder.judges.regression.linear import CLIP, Linear
-from rejoinder.models.weights import tensor
 from rejoinder.scorer import FloatArray
 from rejoinder.text.normalize import visible_text
 
@@ -75,15 +72,10 @@ def columns_of(base: FloatArray, features: NDArray[np.floating], examples: Seque
 
 @dataclass(frozen=True)
 class Correction:
-    """A linear correction of a head.
+    """A linear correction of a head."""
 
-    Attributes:
-        linear: reads `columns_of`; the calibration reads its predictions.
-        cloud: the user's lines over the F features.
-    """
-
-    linear: Linear
-    cloud: TrainingCloud
+    linear: Linear  # reads `columns_of`; the calibration reads its predictions
+    cloud: TrainingCloud  # the user's lines over the F features
 
     def predict(self, base: FloatArray, features: NDArray[np.floating], examples: Sequence[Example]) -> FloatArray:
         """Return [N] corrected predictions."""
@@ -103,12 +95,7 @@ class Correction:
     ) -> FloatArray:
         """Return [N, F + 1 + W + R] what each feature adds to `self.expected(expected)`.
 
-        Args:
-            base: [N] predictions of the head.
-            expected: its prediction before any feature has moved it.
-            added: [N, F + 1 + W] what features add to that.
-            features: [N, F].
-            examples: [N].
+        The head predicts `base` [N]: `expected` and what its features `added` [N, F + 1 + W].
         """
         own = self.linear.contributions(columns_of(base, features, examples))
         of_features, of_text = own[:, 1 : 1 + features.shape[1]], own[:, 1 + features.shape[1] :]
@@ -123,31 +110,3 @@ class Correction:
         """Return [N] what the head's predictions add to those at the means."""
         standard = (base - self.linear.centre[0]) / self.linear.spread[0]
         return np.asarray(np.clip(standard, -CLIP, CLIP) * self.linear.weights[0])
-
-    @property
-    def parts(self) -> Parts:
-        """What a folder holds of it."""
-        linear, cloud = self.linear, self.cloud
-        tensors = {
-            **{name: getattr(linear, name) for name in ("centre", "spread", "weights")},
-            **{f"likeness.{name}": getattr(cloud, name) for name in ("centre", "spread")},
-            "numbers": np.array([linear.base, cloud.bound]),
-        }
-        return Parts({"raw": list(RAW_TEXT_FEATURES)}, tensors)
-
-
-def from_parts(parts: Parts, width: int) -> Correction:
-    """Return the correction of a head over F = `width` features, as a folder holds it.
-
-    Raises:
-        DataError: it was fitted with other features of the raw text, or a number is impossible.
-    """
-    if parts.config.get("raw") != list(RAW_TEXT_FEATURES):
-        raise DataError("it was fitted with other features of the text than this version has", "Fit it again")
-    tensors, wide = parts.tensors, 1 + width + len(RAW_TEXT_FEATURES)
-    base, bound = tensor(tensors, "numbers", (2,)).tolist()
-    own = {name: tensor(tensors, name, (wide,)) for name in ("centre", "spread", "weights")}
-    cloud = {name: tensor(tensors, f"likeness.{name}", (width,)) for name in ("centre", "spread")}
-    if not all((spread > 0).all() for spread in (own["spread"], cloud["spread"])):
-        raise DataError("a spread of the adaptation is not over 0", AGAIN)
-    return Correction(Linear(**own, base=base), TrainingCloud(**cloud, bound=bound))

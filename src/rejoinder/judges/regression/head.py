@@ -5,12 +5,18 @@ Shapes: N lines, F features, W numbers of a long vector, C probes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.example import Example
+from rejoinder.judges.learner import Side
+from rejoinder.judges.regression.calibration import Calibration
+from rejoinder.judges.regression.cloud import TrainingCloud
+from rejoinder.judges.regression.correction import Correction
 from rejoinder.judges.regression.kernel import Kernel, fit_kernel
 from rejoinder.judges.regression.linear import (
     Linear,
@@ -20,9 +26,13 @@ from rejoinder.judges.regression.linear import (
     probe_outputs,
     share_contributions,
 )
-from rejoinder.judges.regression.trees import DEFAULT, TreeOptions, Trees, grow_trees, join
+from rejoinder.judges.regression.trees import DEFAULT, TreeOptions, Trees, grow_trees
 from rejoinder.scorer import Advance, FloatArray, ignore
+from rejoinder.text.normalize import visible
 
+SIDES: tuple[Side, ...] = ("context", "reference")
+"""A judge has a head for lines with references and one for lines without."""
+Flags = NDArray[np.bool_]
 TREES = 0.5  # weight of the trees; the smooth part has the rest
 VECTOR_LINE = 0.3  # weight of the linear function of a long vector; the others have the rest
 FORESTS = 2  # each grown with other draws of features: their mean varies less than one
@@ -34,20 +44,13 @@ class Head:
     """Predicts ratings in standard deviations of a data set.
 
     It reads [N, F + 1 + W]: F features, whether the reply is nonsense (1 or 0), and the W numbers of a long vector.
-
-    Attributes:
-        kernel: the smooth part, over the F features and the outputs of the probes.
-        trees: all forests joined, over the same.
-        vector_line: a linear function of the W numbers; None without any.
-        nonsense_penalty: how much lower nonsense is rated.
-        probes: linear functions of the F features and the W numbers.
     """
 
-    kernel: Kernel
-    trees: Trees
-    vector_line: Linear | None = None
-    nonsense_penalty: float = 0.0
-    probes: tuple[Linear, ...] = ()
+    kernel: Kernel  # the smooth part, over the F features and the outputs of the probes
+    trees: Trees  # all forests joined, over the same
+    vector_line: Linear | None = None  # a linear function of the W numbers; None without any
+    nonsense_penalty: float = 0.0  # how much lower nonsense is rated
+    probes: tuple[Linear, ...] = ()  # linear functions of the F features and the W numbers
 
     @property
     def plain(self) -> int:
@@ -56,17 +59,11 @@ class Head:
 
     def predict(self, features: NDArray[np.floating]) -> FloatArray:
         """Return [N] predictions."""
-        return self.mixed(features, (TREES,))[0]
-
-    def mixed(self, features: NDArray[np.floating], shares: Sequence[float]) -> list[FloatArray]:
-        """Return [N] predictions for each weight of the trees."""
         own, nonsense, vector = self._split(features)
-        smooth, trees = self.kernel.predict(own), self.trees.predict(own)
-        mixtures = [(1 - share) * smooth + share * trees for share in shares]
+        mixture = (1 - TREES) * self.kernel.predict(own) + TREES * self.trees.predict(own)
         if self.vector_line is not None:
-            straight = VECTOR_LINE * self.vector_line.predict(vector)
-            mixtures = [(1 - VECTOR_LINE) * mixture + straight for mixture in mixtures]
-        return [mixture - self.nonsense_penalty * nonsense for mixture in mixtures]
+            mixture = (1 - VECTOR_LINE) * mixture + VECTOR_LINE * self.vector_line.predict(vector)
+        return mixture - self.nonsense_penalty * nonsense
 
     @property
     def expected(self) -> float:
@@ -106,6 +103,64 @@ class Head:
         return own, np.asarray(features[:, self.plain], np.float64), features[:, self.plain + 1 :]
 
 
+class FittedHead(NamedTuple):
+    """What is fitted for replies with references, or for those without."""
+
+    columns: NDArray[np.intp]  # which of all features the head reads, in its order
+    head: Head  # predicts standard deviations of a data set
+    calibration: Calibration  # turns predictions into ratings
+    cloud: TrainingCloud  # the lines that it was fitted on
+    lines: int  # their number
+    correction: Correction | None = None  # what was learned later from a user's ratings, or None
+
+    def predict(self, features: NDArray[np.floating], examples: Sequence[Example]) -> FloatArray:
+        """Return [N] predictions, which the calibration reads, for [N, F + 1 + W] features of N examples."""
+        base = self.head.predict(features)
+        return base if self.correction is None else self.correction.predict(base, self.plain(features), examples)
+
+    def plain(self, features: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Return [N, F] of [N, F + 1 + W] features: those that trees and kernel read."""
+        return features[:, : self.head.plain]
+
+    @property
+    def expected(self) -> float:
+        """The prediction before any feature has moved it."""
+        base = self.head.expected
+        return base if self.correction is None else self.correction.expected(base)
+
+    def contributions(self, features: NDArray[np.floating], examples: Sequence[Example]) -> FloatArray:
+        """Return [N, F + 1 + W] what each feature adds to that; with a correction, then R of the raw text."""
+        added = self.head.contributions(features)
+        if self.correction is None:
+            return added
+        base = self.head.predict(features)
+        return self.correction.contributions(base, self.head.expected, added, self.plain(features), examples)
+
+    def out_of_domain(self, features: NDArray[np.floating]) -> NDArray[np.bool_]:
+        """Return [N] whether a line is unlike all that this was fitted on."""
+        own = self.plain(features)
+        is_far = self.cloud.out_of_domain(own)
+        return is_far if self.correction is None else is_far & self.correction.cloud.out_of_domain(own)
+
+
+def sides_present(examples: Sequence[Example]) -> tuple[Flags, Flags]:
+    """Return [N] whether an example has a visible context, and [N] whether it has a visible reference."""
+    context = [any(map(visible, example.context)) for example in examples]
+    reference = [any(map(visible, example.references)) for example in examples]
+    return np.array(context, np.bool_), np.array(reference, np.bool_)
+
+
+def heads_used(heads: Container[Side], context: Flags, reference: Flags) -> list[Side | None]:
+    """Return [N] the head that reads each line: that for references if there are any and it was fitted."""
+    used: list[Side | None] = []
+    for has_context, has_reference in zip(context.tolist(), reference.tolist(), strict=True):
+        if has_reference and "reference" in heads:
+            used.append("reference")
+        else:
+            used.append("context" if has_context and "context" in heads else None)
+    return used
+
+
 def fit_head(
     features: NDArray[np.floating],
     targets: FloatArray,
@@ -119,19 +174,10 @@ def fit_head(
     forests: int = FORESTS,
     advance: Advance = ignore,
 ) -> Head:
-    """Fit a head to [N] targets of [N, F + 1 + W] features; lines count by [N] weights.
+    """Fit a head to [N] targets of [N, F + 1 + W] features; lines count by [N] weights, and `vector` is W.
 
-    Args:
-        features: of the lines.
-        targets: of the lines.
-        weights: of the lines.
-        rng: decides what is random.
-        written: which lines are replies that people wrote to fit, or not to fit; probes are fitted to these.
-        vector: W.
-        nonsense_penalty: see `Head`. No rating teaches it: people were hardly ever shown code or gibberish.
-        options: how trees are grown.
-        forests: their number.
-        advance: called with 1 after each.
+    Probes are fitted to lines `written` to fit, or not to fit; `advance` is called with 1 after each forest. No rating
+    teaches the `nonsense_penalty`: people were hardly ever shown code or gibberish.
     """
     plain = features.shape[1] - 1 - vector
     own = features[:, :plain]
@@ -140,12 +186,9 @@ def fit_head(
         probes, outputs = fit_probes(_without_rule(features, plain), written)
         own = np.hstack([own, outputs])
     kernel = fit_kernel(own, targets, weights, rng)
-    grown = []
-    for _ in range(forests):
-        grown.append(grow_trees(own, targets, weights, options, rng))
-        advance(1)
+    trees = grow_trees(own, targets, weights, options, rng, forests, advance)
     line = fit_linear(features[:, plain + 1 :], targets, weights, _VECTOR_PENALTY) if vector else None
-    return Head(kernel, join(grown), line, nonsense_penalty, probes)
+    return Head(kernel, trees, line, nonsense_penalty, probes)
 
 
 def _without_rule(features: NDArray[np.floating], plain: int) -> NDArray[np.floating]:

@@ -26,8 +26,8 @@ from rejoinder.judges.learner import PREDICTED, Side
 from rejoinder.judges.notes import CONTEXT_CUT, CUT, FORM_NOTES, UNLIKE, text_notes, usual_notes, with_domain
 from rejoinder.judges.regression.calibration import squash
 from rejoinder.judges.regression.correction import RAW_TEXT_FEATURES
-from rejoinder.judges.regression.fitted import FittedHead, heads_used, sides_present
 from rejoinder.judges.regression.folder import heads_in, with_heads
+from rejoinder.judges.regression.head import FittedHead, heads_used, sides_present
 from rejoinder.scorer import Card, Explanation, Scores, Warnings
 from rejoinder.text.normalize import visible
 
@@ -131,10 +131,6 @@ class FeatureJudge:
             for row, explanation in zip(part.rows, _explanations(part, self.feature_set.groups), strict=True):
                 explanations[row] = explained_on(explanation, PREDICTED, self.scale)
         return explanations
-
-    def features(self, examples: Sequence[Example], side: Side) -> Features:
-        """Return [N, F] what one head reads."""
-        return self.feature_set.compute(examples)[:, self.heads[side].columns]
 
     def _by_head(self, examples: Sequence[Example]) -> Iterator[HeadRows]:
         """Yield what each head scores; features are computed once for all heads."""

@@ -29,23 +29,14 @@ _JITTER = 1e-6  # on the diagonal, for landmarks that are nearly equal
 
 @dataclass(frozen=True)
 class Kernel:
-    """A weighted sum of radial basis functions of standardised features.
+    """A weighted sum of radial basis functions of standardised features."""
 
-    Attributes:
-        centre: [F] means of the features where it was fitted, which stand in for missing ones.
-        spread: [F] their standard deviations.
-        landmarks: [K, F] standardised lines.
-        weights: [K] a.
-        base: b, the prediction far from all landmarks.
-        origin: [F] the standardised line at which `contributions` begin.
-    """
-
-    centre: FloatArray
-    spread: FloatArray
-    landmarks: NDArray[np.float32]
-    weights: FloatArray
-    base: float
-    origin: FloatArray
+    centre: FloatArray  # [F] means of the features where it was fitted, which stand in for missing ones
+    spread: FloatArray  # [F] their standard deviations
+    landmarks: NDArray[np.float32]  # [K, F] standardised lines
+    weights: FloatArray  # [K] a
+    base: float  # b, the prediction far from all landmarks
+    origin: FloatArray  # [F] the standardised line at which `contributions` begin
 
     def predict(self, features: NDArray[np.floating]) -> FloatArray:
         """Return [N] predictions for [N, F] features."""

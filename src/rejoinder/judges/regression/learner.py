@@ -2,22 +2,24 @@
 
 People of one study use a scale differently from those of another. So heads are fitted to ratings that are standardised
 within their data set, and a line weighs less in a large set: ten thousand lines must not drown ten sets of 500.
-Shapes: N rated lines, n those of one head, F features, W numbers of a long vector.
+Shapes: N rated lines, M augmented rows, n lines of one head, F features, W numbers of a long vector.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.clusters import sorted_clusters
 from rejoinder.data.scales import Scale
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.judges.augmentation import AugmentedExample, WrittenFor, augment
+from rejoinder.judges.augmentation import NO_LINE, AugmentedExample, WrittenFor, augment
 from rejoinder.judges.features.added import load_source
 from rejoinder.judges.features.resources import Resources, default_resources
 from rejoinder.judges.features.table import VECTOR, Features, FeatureSet
@@ -25,11 +27,18 @@ from rejoinder.judges.learner import Choices, Rows, Side
 from rejoinder.judges.lines import UNREAD
 from rejoinder.judges.regression.calibration import calibrate
 from rejoinder.judges.regression.cloud import INSIDE, fit_cloud
-from rejoinder.judges.regression.fitted import SIDES, FittedHead, heads_used
-from rejoinder.judges.regression.head import FORESTS, Head, fit_head
+from rejoinder.judges.regression.head import (
+    FORESTS,
+    SIDES,
+    FittedHead,
+    Flags,
+    Head,
+    fit_head,
+    heads_used,
+    sides_present,
+)
 from rejoinder.judges.regression.judge import FeatureJudge
 from rejoinder.judges.regression.linear import Written
-from rejoinder.judges.regression.lines import AugmentedRows, TrainingLines, encode
 from rejoinder.judges.regression.trees import DEFAULT, TreeOptions
 from rejoinder.scorer import Advance, FloatArray, ignore
 
@@ -44,30 +53,98 @@ _USUAL_SIZE = 500  # lines of a data set whose lines weigh 1
 _SECONDS = 1.2e-2  # per line for all heads of a fit, on one core of 2026
 
 
-class _HeadLines(NamedTuple):
-    """The lines of one head.
+class AugmentedRows(NamedTuple):
+    """Rows of augmented replies; see `AugmentedExample`."""
 
-    Attributes:
-        features: [n, F + 1 + W], see `Head`.
-        targets: [n] ratings in standard deviations of their set.
-        weights: [n].
-        ratings: [n] from 1 to 5.
-        sets: [n] data sets, from 0.
-        folds: [n] folds of the calibration.
-        replies: [n] numbers of the replies, see `TrainingLines`.
-        augmented: rows made of these lines, and others.
-        vector: W.
-    """
-
-    features: Features
-    targets: FloatArray
-    weights: FloatArray
-    ratings: FloatArray
-    sets: Rows
-    folds: Rows
+    features: Features  # [M, F]
+    rows: Rows  # [M] the line that each was made of, or `NO_LINE`
+    at_most: FloatArray  # [M]
+    less: FloatArray  # [M]
+    weights: FloatArray  # [M]
+    # [M] the number of the reply if a line of the same data set has it too (see `TrainingLines`), else -1
     replies: Rows
-    augmented: AugmentedRows
-    vector: int
+    written_for: Rows  # [M] `WrittenFor`
+    contexts: Rows  # [M] numbers of their contexts
+
+    def of_lines(self, rows: Rows, replies: Rows) -> AugmentedRows:
+        """Return those made of no line, or of the ascending `rows`; `replies` [N] are the numbers of every line.
+
+        A reply that is equal to that of another line stays only if one of `rows` has it: what is fitted on some lines
+        sees nothing of the others.
+        """
+        is_own = (self.replies < 0) | np.isin(self.replies, replies[rows])
+        kept = (self.rows == NO_LINE) | np.isin(self.rows, rows) & is_own
+        return AugmentedRows._make(column[kept] for column in self)
+
+    def targets(self, of_lines: FloatArray) -> FloatArray:
+        """Return [M] targets from the [N] targets of the lines."""
+        before = np.where(self.rows == NO_LINE, np.inf, of_lines[self.rows])
+        return np.minimum(before - self.less, self.at_most)
+
+
+@dataclass(frozen=True)
+class TrainingLines:
+    """N rated lines."""
+
+    features: Features  # [N, F]
+    sets: Rows  # [N] number of the data set, from 0
+    groups: Rows  # [N] number of the context, from 0
+    context: Flags  # [N] whether there is any
+    reference: Flags  # [N] whether there is any
+    replies: Rows  # [N] number of the reply in its data set, from 0
+    augmented: AugmentedRows  # rows made of these lines, and others
+
+    def select(self, rows: Rows, columns: Rows) -> TrainingLines:
+        """Return the ascending `rows` with some of the features, and what may be seen of the augmented rows."""
+        augmented = self.augmented.of_lines(rows, self.replies)
+        places = np.where(augmented.rows == NO_LINE, NO_LINE, np.searchsorted(rows, augmented.rows))
+        return TrainingLines(
+            features=self.features[np.ix_(rows, columns)],
+            sets=np.unique(self.sets[rows], return_inverse=True)[1],
+            groups=np.unique(self.groups[rows], return_inverse=True)[1],
+            context=self.context[rows],
+            reference=self.reference[rows],
+            replies=self.replies[rows],
+            augmented=augmented._replace(rows=places.astype(np.intp), features=augmented.features[:, columns]),
+        )
+
+
+def encode(
+    feature_set: FeatureSet, examples: Sequence[Example], augmented: Sequence[AugmentedExample]
+) -> TrainingLines:
+    """Return the features of examples and of augmented replies."""
+    changed = [line.example for line in augmented]
+    numbers = _numbers([f"{line.dataset or ''}\n{line.response.casefold().strip()}" for line in (*examples, *changed)])
+    replies, of_changed = numbers[: len(examples)], numbers[len(examples) :]
+    context, reference = sides_present(examples)
+    return TrainingLines(
+        features=feature_set.compute(examples),
+        sets=_numbers([example.dataset or "" for example in examples]),
+        groups=_contexts(examples),
+        context=context,
+        reference=reference,
+        replies=replies,
+        augmented=AugmentedRows(
+            features=feature_set.compute(changed),
+            rows=np.array([line.row for line in augmented], np.intp),
+            at_most=np.array([line.at_most for line in augmented]),
+            less=np.array([line.less for line in augmented]),
+            weights=np.array([line.weight for line in augmented]),
+            replies=np.where(np.isin(of_changed, replies), of_changed, -1),
+            written_for=np.array([line.written_for for line in augmented], np.intp),
+            contexts=_contexts(changed),
+        ),
+    )
+
+
+def _contexts(examples: Sequence[Example]) -> Rows:
+    """Return [N] the number of each context, from 0: lines of one conversation have the same number."""
+    return sorted_clusters(examples, [("\n".join(example.order_key),) for example in examples]).numbers
+
+
+def _numbers(labels: Sequence[str]) -> Rows:
+    """Return [N] the number of each label, from 0."""
+    return np.unique(np.array(labels, np.str_), return_inverse=True)[1].astype(np.intp)
 
 
 @dataclass(frozen=True)
@@ -176,13 +253,12 @@ class FeatureLearner:
         heads: dict[Side, FittedHead] = {}
         for side in SIDES:
             own = rows[getattr(encoded, side)[rows]]
-            if len(own) < MIN_LINES or len(np.unique(encoded.groups[own])) < _MIN_CONTEXTS:
-                continue
-            if len(np.unique(ratings[own])) > 1:
+            is_enough = len(own) >= MIN_LINES and len(np.unique(encoded.groups[own])) >= _MIN_CONTEXTS
+            if is_enough and len(np.unique(ratings[own])) > 1:
                 columns = columns_of(self.feature_set, side)
                 vector = int((self.feature_set.readers[columns] == VECTOR).sum())
-                lines = _lines_of(encoded, ratings, own, columns, vector, rng)
-                heads[side] = _fitted_head(lines, columns, self.trees, rng, advance)
+                lines = encoded.select(own, columns)
+                heads[side] = _HeadFit(lines, ratings[own], vector, rng).fitted(columns, self.trees, advance)
         if not heads:
             raise DataError(f"{len(rows)} lines suffice for no head", "Rate more responses")
         return FittedHeads(self.resources, heads)
@@ -207,82 +283,69 @@ def line_weights(sets: NDArray[np.intp]) -> FloatArray:
     return np.sqrt(_USUAL_SIZE / np.bincount(sets)[sets])
 
 
-def _lines_of(
-    encoded: TrainingLines, ratings: FloatArray, own: Rows, columns: Rows, vector: int, rng: np.random.Generator
-) -> _HeadLines:
-    """Return the lines `own` of one head. Folds are whole data sets, or whole contexts if there are few sets."""
-    sets = np.unique(encoded.sets[own], return_inverse=True)[1]
-    wholes = sets if len(np.unique(sets)) >= _FOLDS else np.unique(encoded.groups[own], return_inverse=True)[1]
-    augmented = encoded.augmented.of_lines(own, encoded.replies)
-    return _HeadLines(
-        features=encoded.features[np.ix_(own, columns)],
-        targets=standardized(ratings[own], sets),
-        weights=line_weights(sets),
-        ratings=ratings[own],
-        sets=sets,
-        folds=rng.permutation(np.arange(int(wholes.max()) + 1) % _FOLDS)[wholes],
-        replies=encoded.replies[own],
-        augmented=augmented.renumbered(own)._replace(features=augmented.features[:, columns]),
-        vector=vector,
-    )
+@dataclass(frozen=True)
+class _HeadFit:
+    """The fit of one head to n lines with [n] `ratings` from 1 to 5; `vector` is W."""
 
+    lines: TrainingLines
+    ratings: FloatArray
+    vector: int
+    rng: np.random.Generator
 
-def _fitted_head(
-    lines: _HeadLines, columns: Rows, options: TreeOptions, rng: np.random.Generator, advance: Advance
-) -> FittedHead:
-    # Calibration needs how much predictions vary and by how much they are off; fewer and larger steps show that too.
-    quick = options._replace(trees=-(-options.trees * 2 // 5), learning_rate=options.learning_rate * 5 / 2)
-    predictions, distances = (np.full(len(lines.targets), np.nan) for _ in range(2))
-    plain = lines.features[:, : lines.features.shape[1] - 1 - lines.vector]
-    for fold in range(_FOLDS):
-        held_out = lines.folds == fold
-        if held_out.any() and not held_out.all():
-            head = _fit_on(lines, np.flatnonzero(~held_out), rng, quick, 1)
-            predictions[held_out] = head.predict(lines.features[held_out])
-            distances[held_out] = fit_cloud(plain[~held_out]).distances(plain[held_out])
-        advance(1)
-    head = _fit_on(lines, np.arange(len(lines.targets)), rng, options, FORESTS, advance)
-    # Explanations start at the mean of human replies, without the augmented ones.
-    head = head.with_baseline(lines.features, lines.weights)
-    calibration = calibrate(predictions, lines.ratings, lines.sets)
-    cloud = replace(fit_cloud(plain), bound=_bound(distances, lines.sets))
-    return FittedHead(columns, head, calibration, cloud, len(lines.targets))
+    @cached_property
+    def targets(self) -> FloatArray:
+        """[n] ratings in standard deviations of their set."""
+        return standardized(self.ratings, self.lines.sets)
 
+    def fitted(self, columns: Rows, options: TreeOptions, advance: Advance) -> FittedHead:
+        """Return the head over the features `columns` of all, calibrated by cross-validation."""
+        lines, everything = self.lines, np.arange(len(self.targets))
+        # Calibration needs how much predictions vary and by how much they are off; fewer, larger steps show that too.
+        quick = options._replace(trees=-(-options.trees * 2 // 5), learning_rate=options.learning_rate * 5 / 2)
+        predictions, distances = (np.full(len(self.targets), np.nan) for _ in range(2))
+        plain, folds = lines.features[:, : len(columns) - 1 - self.vector], self._folds()
+        for fold in range(_FOLDS):
+            held_out = folds == fold
+            if held_out.any() and not held_out.all():
+                head = self._head(np.flatnonzero(~held_out), quick, 1)
+                predictions[held_out] = head.predict(lines.features[held_out])
+                distances[held_out] = fit_cloud(plain[~held_out]).distances(plain[held_out])
+            advance(1)
+        head = self._head(everything, options, FORESTS, advance)
+        # Explanations start at the mean of human replies, without the augmented ones.
+        head = head.with_baseline(lines.features, line_weights(lines.sets))
+        calibration = calibrate(predictions, self.ratings, lines.sets)
+        # All data sets count alike, whatever their size.
+        order, share = np.argsort(distances), 1.0 / np.bincount(lines.sets)[lines.sets]
+        reached = np.cumsum(share[order]) / share.sum()
+        bound = float(distances[order][min(int(np.searchsorted(reached, INSIDE)), len(order) - 1)])
+        return FittedHead(columns, head, calibration, replace(fit_cloud(plain), bound=bound), len(self.targets))
 
-def _bound(distances: FloatArray, sets: Rows) -> float:
-    """Return the distance within which `INSIDE` of the lines stay, all data sets alike."""
-    share = 1.0 / np.bincount(sets)[sets]
-    order = np.argsort(distances)
-    reached = np.cumsum(share[order]) / share.sum()
-    return float(distances[order][min(int(np.searchsorted(reached, INSIDE)), len(order) - 1)])
+    def _folds(self) -> Rows:
+        """Return [n] folds of whole data sets, or of whole contexts if there are few sets."""
+        wholes = self.lines.sets if self.lines.sets.max() + 1 >= _FOLDS else self.lines.groups
+        return self.rng.permutation(np.arange(int(wholes.max()) + 1) % _FOLDS)[wholes]
 
-
-def _fit_on(
-    lines: _HeadLines,
-    rows: Rows,
-    rng: np.random.Generator,
-    options: TreeOptions,
-    forests: int,
-    advance: Advance = ignore,
-) -> Head:
-    """Return a head fitted to some of the lines and to the augmented rows made of these."""
-    augmented = lines.augmented.of_lines(rows, lines.replies)
-    is_common = lines.features[rows, -1 - lines.vector].mean() > _COMMON_NONSENSE
-    of_lines = np.full(len(rows), WrittenFor.OTHER)
-    kinds, contexts = (np.concatenate([of_lines, column]) for column in (augmented.written_for, augmented.contexts))
-    return fit_head(
-        np.concatenate([lines.features[rows], augmented.features]),
-        np.concatenate([lines.targets[rows], augmented.targets(lines.targets)]),
-        np.concatenate([lines.weights[rows], augmented.weights]),
-        rng,
-        # Over the features of texts alone, probes made no measurable difference (docs/lab-notes.md).
-        written=Written(kinds, contexts) if lines.vector else None,
-        vector=lines.vector,
-        nonsense_penalty=0.0 if is_common else _NONSENSE,
-        options=options,
-        forests=forests,
-        advance=advance,
-    )
+    def _head(self, rows: Rows, options: TreeOptions, forests: int, advance: Advance = ignore) -> Head:
+        """Return a head fitted to some of the lines and to the augmented rows made of these."""
+        features, weights = self.lines.features[rows], line_weights(self.lines.sets)[rows]
+        augmented = self.lines.augmented.of_lines(rows, self.lines.replies)
+        is_common = features[:, -1 - self.vector].mean() > _COMMON_NONSENSE
+        of_lines = np.full(len(rows), WrittenFor.OTHER)
+        kinds, contexts = (np.concatenate([of_lines, column]) for column in (augmented.written_for, augmented.contexts))
+        return fit_head(
+            np.concatenate([features, augmented.features]),
+            np.concatenate([self.targets[rows], augmented.targets(self.targets)]),
+            np.concatenate([weights, augmented.weights]),
+            self.rng,
+            # Over the features of texts alone, probes made no measurable difference (docs/lab-notes.md).
+            written=Written(kinds, contexts) if self.vector else None,
+            vector=self.vector,
+            nonsense_penalty=0.0 if is_common else _NONSENSE,
+            options=options,
+            forests=forests,
+            advance=advance,
+        )
 
 
 def learner(name: str, choices: Choices) -> FeatureLearner:

@@ -33,19 +33,12 @@ PROBES = len(_AGAINST)
 
 @dataclass(frozen=True)
 class Linear:
-    """A weighted sum of features.
+    """A weighted sum of features."""
 
-    Attributes:
-        centre: [F] means of the features where it was fitted, which stand in for missing ones.
-        spread: [F] their standard deviations.
-        weights: [F] of the standardised features.
-        base: the prediction at the means.
-    """
-
-    centre: FloatArray
-    spread: FloatArray
-    weights: FloatArray
-    base: float
+    centre: FloatArray  # [F] means of the features where it was fitted, which stand in for missing ones
+    spread: FloatArray  # [F] their standard deviations
+    weights: FloatArray  # [F] of the standardised features
+    base: float  # the prediction at the means
 
     def predict(self, features: NDArray[np.floating]) -> FloatArray:
         """Return [N] predictions for [N, F] features."""
@@ -113,15 +106,10 @@ def fit_path(
 
 
 class Written(NamedTuple):
-    """Which rows are replies that people wrote to fit their context, or that do not fit it.
+    """Which rows are replies that people wrote to fit their context, or that do not fit it."""
 
-    Attributes:
-        kinds: [N] `WrittenFor`.
-        contexts: [N] numbers of their contexts.
-    """
-
-    kinds: NDArray[np.intp]
-    contexts: NDArray[np.intp]
+    kinds: NDArray[np.intp]  # [N] `WrittenFor`
+    contexts: NDArray[np.intp]  # [N] numbers of their contexts
 
 
 def fit_probes(features: NDArray[np.floating], written: Written) -> tuple[tuple[Linear, ...], FloatArray]:

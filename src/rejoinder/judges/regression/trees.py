@@ -13,28 +13,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.scorer import FloatArray
+from rejoinder.scorer import Advance, FloatArray, ignore
 
 BINS = 64  # of the values of a feature, between which a tree can split
 _L2 = 1.0  # on the values of leaves
 
 
 class TreeOptions(NamedTuple):
-    """How trees are grown.
+    """How trees are grown."""
 
-    Attributes:
-        trees: their number.
-        leaves: the most leaves of a tree.
-        learning_rate: the share of each tree that counts.
-        features: the share of the features that each split chooses among.
-        min_leaf: the fewest lines in a leaf.
-    """
-
-    trees: int = 300
-    leaves: int = 12
-    learning_rate: float = 0.04
-    features: float = 0.3
-    min_leaf: int = 20
+    trees: int = 300  # their number
+    leaves: int = 12  # the most leaves of a tree
+    learning_rate: float = 0.04  # the share of each tree that counts
+    features: float = 0.3  # the share of the features that each split chooses among
+    min_leaf: int = 20  # the fewest lines in a leaf
 
 
 DEFAULT = TreeOptions()
@@ -42,27 +34,16 @@ DEFAULT = TreeOptions()
 
 @dataclass(frozen=True)
 class Trees:
-    """T trees whose leaves add up to a prediction.
+    """T trees whose leaves add up to a prediction."""
 
-    Attributes:
-        roots: [T] the first node of each tree.
-        feature: [K] the feature that a node splits on; 0 at a leaf.
-        threshold: [K] values up to this go left.
-        missing_left: [K] whether NaN goes left.
-        left: [K] the child of low values.
-        right: [K] the child of high values.
-        value: [K] what a leaf adds; above the leaves, the mean of the leaves below.
-        depth: splits on the longest path.
-    """
-
-    roots: NDArray[np.int32]
-    feature: NDArray[np.int16]
-    threshold: FloatArray
-    missing_left: NDArray[np.bool_]
-    left: NDArray[np.int32]
-    right: NDArray[np.int32]
-    value: FloatArray
-    depth: int
+    roots: NDArray[np.int32]  # [T] the first node of each tree
+    feature: NDArray[np.int16]  # [K] the feature that a node splits on; 0 at a leaf
+    threshold: FloatArray  # [K] values up to this go left
+    missing_left: NDArray[np.bool_]  # [K] whether NaN goes left
+    left: NDArray[np.int32]  # [K] the child of low values
+    right: NDArray[np.int32]  # [K] the child of high values
+    value: FloatArray  # [K] what a leaf adds; above the leaves, the mean of the leaves below
+    depth: int  # splits on the longest path
 
     def predict(self, features: NDArray[np.floating]) -> FloatArray:
         """Return [N] predictions for [N, F] features."""
@@ -123,52 +104,42 @@ def _high_and_low(features: NDArray[np.floating]) -> FloatArray:
     return both
 
 
-def join(forests: Sequence[Trees]) -> Trees:
-    """Return one forest that predicts the mean of several."""
-    starts = np.cumsum([0, *(len(forest.value) for forest in forests)]).astype(np.int32)
-    shifted = list(zip(forests, starts, strict=False))
-    return Trees(
-        roots=np.concatenate([forest.roots + start for forest, start in shifted]),
-        feature=np.concatenate([forest.feature for forest in forests]),
-        threshold=np.concatenate([forest.threshold for forest in forests]),
-        missing_left=np.concatenate([forest.missing_left for forest in forests]),
-        left=np.concatenate([forest.left + start for forest, start in shifted]),
-        right=np.concatenate([forest.right + start for forest, start in shifted]),
-        value=np.concatenate([forest.value for forest in forests]) / len(forests),
-        depth=max(forest.depth for forest in forests),
-    )
-
-
 def grow_trees(
     features: NDArray[np.floating],
     targets: FloatArray,
     weights: FloatArray,
     options: TreeOptions,
     rng: np.random.Generator,
+    forests: int = 1,
+    advance: Advance = ignore,
 ) -> Trees:
-    """Fit trees to [N] targets of [N, F] features by gradient boosting with squared error; lines count by weights."""
+    """Fit trees to [N] targets of [N, F] features by gradient boosting with squared error; lines count by weights.
+
+    The prediction is the mean of several forests; `advance` is called with 1 after each.
+    """
     from sklearn.tree import DecisionTreeRegressor
 
     edges = bin_edges(features)
     binned = to_bins(features, edges).astype(np.float32)
     base = float(np.average(targets, weights=weights))
-    predictions = np.full(len(targets), base)
     grown, values = [], []
-    for _ in range(options.trees):
-        tree = DecisionTreeRegressor(
-            max_leaf_nodes=options.leaves,
-            min_samples_leaf=options.min_leaf,
-            max_features=options.features,
-            random_state=int(rng.integers(2**31)),
-        )
-        nodes = tree.fit(binned, targets - predictions, sample_weight=weights).tree_
-        reached = nodes.weighted_n_node_samples
-        value = options.learning_rate * nodes.value[:, 0, 0] * reached / (reached + _L2)
-        predictions += value[tree.apply(binned)]
-        grown.append(nodes)
-        values.append(value)
-    values[0] = values[0] + base
-    return _joined_arrays(grown, np.concatenate(values), edges)
+    for _ in range(forests):
+        predictions = np.full(len(targets), base)
+        for number in range(options.trees):
+            tree = DecisionTreeRegressor(
+                max_leaf_nodes=options.leaves,
+                min_samples_leaf=options.min_leaf,
+                max_features=options.features,
+                random_state=int(rng.integers(2**31)),
+            )
+            nodes = tree.fit(binned, targets - predictions, sample_weight=weights).tree_
+            reached = nodes.weighted_n_node_samples
+            value = options.learning_rate * nodes.value[:, 0, 0] * reached / (reached + _L2)
+            predictions += value[tree.apply(binned)]
+            grown.append(nodes)
+            values.append((value if number else value + base) / forests)
+        advance(1)
+    return _as_arrays(grown, np.concatenate(values), edges)
 
 
 def bin_edges(features: NDArray[np.floating]) -> list[FloatArray]:
@@ -197,7 +168,7 @@ def to_bins(features: NDArray[np.floating], edges: Sequence[FloatArray]) -> Floa
     return np.where(np.isnan(columns.T) & is_used, np.nan, np.array(bins, np.float64).T)
 
 
-def _joined_arrays(grown: Sequence[Any], value: FloatArray, edges: Sequence[FloatArray]) -> Trees:
+def _as_arrays(grown: Sequence[Any], value: FloatArray, edges: Sequence[FloatArray]) -> Trees:
     """Return trees over values from scikit-learn's trees (their documented `tree_`) over bins."""
 
     def joined(name: str) -> NDArray[Any]:
@@ -231,7 +202,7 @@ def _with_means(
 ) -> FloatArray:
     """Return [K] values, above the leaves the mean of the leaves below by [K] weights; equal halves where all are 0."""
     means, total = value.copy(), weight.copy()
-    # Children stand after their parents, so from the end on every mean is made of finished ones.
+    # Children come after their parents, so from the end on every mean is made of finished ones.
     for node in np.flatnonzero(left != np.arange(len(left)))[::-1].tolist():
         below = [left[node], right[node]]
         total[node] = total[below].sum()
