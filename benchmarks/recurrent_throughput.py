@@ -3,9 +3,9 @@
 Usage: python benchmarks/recurrent_throughput.py [--batches 4] [--rounds 3] [--seed 0] [--write]
 
 Both sides get the same batches, made up with lengths like those of real chat and put together by
-`pretraining/batches.py`, in one process, in turns. An update is loss, gradients, clipping and Adam. The bare stack has the sizes of the model
-and nothing else: an embedding, two LSTMs over each turn, one over the turns of a dialogue, one that decodes, and the
-softmax over the vocabulary, where there is no padding. Its decoder reads what that of an HRED reads: the word before
+`pretraining/batches.py`, in one process, in turns. An update is loss, gradients, clipping and Adam. The bare stack has
+the sizes of the model and nothing else: an embedding, two LSTMs over each turn, one over the turns of a dialogue, one
+that decodes, and the softmax over the vocabulary, where there is no padding. Its decoder reads what that of an HRED reads: the word before
 and the context, at every step. Times are CPU seconds. The last row is the whole call of `train`, with validation and
 checkpoints.
 `--write` puts the table into benchmarks/results/recurrent_throughput.md.
@@ -65,9 +65,11 @@ class BareStack(nn.Module):
 
     def forward(self, dialogues: Dialogues) -> Tensor:
         """A loss that every layer has a part in."""
-        turns, embedded = [], [self.embedding(tokens) for tokens, _ in dialogues.chunks]  # each [n, T, E]
-        for words in embedded:
-            turns.append(torch.cat([self.forwards(words)[0][:, -1], self.backwards(words.flip(1))[0][:, -1]], -1))
+        embedded = [self.embedding(tokens) for tokens, _ in dialogues.chunks]  # each [n, T, E]
+        turns = [
+            torch.cat([self.forwards(words)[0][:, -1], self.backwards(words.flip(1))[0][:, -1]], -1)
+            for words in embedded
+        ]
         contexts, _ = self.context(torch.cat(turns)[dialogues.rows.clamp(min=0)])  # [B, U, C]
         inside = dialogues.rows >= 0
         conditions = torch.zeros(sum(map(len, turns)), contexts.shape[-1])
@@ -208,8 +210,8 @@ def page(found: str, wasted: float, asked: argparse.Namespace) -> str:
 
 The same {asked.batches} batches of at most {TOKENS_PER_BATCH:,} positions for all, {asked.rounds} rounds, medians.
 Vocabulary {SIZES.vocabulary:,}, embedding {SIZES.embedding}, {sizes}.
-The bare stack's decoder reads what that of an HRED reads: word and context at every step. `none` and `layers` use the fused LSTM, `gates` has
-layer normalisation inside the gates and a loop in Python.
+The bare stack's decoder reads what that of an HRED reads: word and context at every step. `none` and `layers` use the
+fused LSTM, `gates` has layer normalisation inside the gates and a loop in Python.
 
 {found}
 

@@ -15,7 +15,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from rejoinder.data.dialogues import Dialogue, corpus_files
+from rejoinder.data.dialogues import Dialogue, corpus_files, read_dialogues
 from rejoinder.data.files import OnError
 from rejoinder.data.folders import read_folder
 from rejoinder.data.read import raise_error

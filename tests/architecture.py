@@ -45,7 +45,7 @@ DESIGN = {
     "systems": Package(8, 1_450),
     "scoring": Package(7, 1_100),
     "judges": Package(6, 4_550),
-    "pretraining": Package(5.5, 2_200),
+    "pretraining": Package(5.5, 3_080),
     "models": Package(5, 3_480),
     "report": Package(4, 1_330),  # 1,150 in the first design: text for those who cannot see a chart, labels that fit
     "metrics": Package(4, 1_160),
@@ -53,7 +53,7 @@ DESIGN = {
     "llm": Package(4, 1_200),
     "external": Package(4, 400),
     "data": Package(3, 8_302),  # 3,950 in the first design: 22 formats in place of 13, limits, scales, labels
-    CORE: Package(2, 1_600),
+    CORE: Package(2, 1_607),
     "text": Package(1, 740),
     "stats": Package(1, 2_870),  # 1,900 in the first design: Kendall, two samples, pass rates, labels in estimates
 }
@@ -63,13 +63,13 @@ TODAY = {
     "pages": Package(11, 761),
     "serving": Package(11, 2_213),
     "auditing": Package(8, 2_047),
-    "improve": Package(9, 1_811),
+    "improve": Package(9, 1_820),
     "annotation": Package(6, 1_866),
     "judges": Package(6, 8_240),
-    "scoring": Package(7, 2_958),  # the report of score came in
+    "scoring": Package(7, 2_969),  # the report of score came in
     "metrics": Package(5, 1_445),
     "external": Package(4, 742),
-    "pretraining": Package(5.5, 3_918),
+    "pretraining": Package(5.5, 3_080),
     "models": Package(5, 4_662),
     "llm": Package(4, 2_482),
 }

@@ -2,7 +2,7 @@
 
 A scorer is any object with a `card`, an `options` mapping and a `score_batch` method; there is no class to inherit.
 `run` is the only caller of `score_batch`: it leaves out examples that lack what the card needs, scores each distinct
-input once, orders by length, restores the order, and signs the result. Shapes: N examples, K statistics, D width of a
+input once, and signs the result. Shapes: N examples, K statistics, D width of a
 vector.
 """
 
@@ -341,11 +341,7 @@ def run(
     card = scorer.card
     distinct, reasons = _distinct(card, examples)
     progress(len(reasons))
-    if card.reads_line:
-        batch_size = max(len(distinct), 1)
-    else:
-        batch_size = min(batch_size, card.batch_size or batch_size)
-        distinct.sort(key=lambda positions: len(examples[positions[0]].response))
+    batch_size = max(len(distinct), 1) if card.reads_line else min(batch_size, card.batch_size or batch_size)
     by_position: dict[str, dict[int, Any]] = {"reasons": reasons, "warnings": {}, "details": {}}
     arrays: dict[str, FloatArray] = {"values": np.full(len(examples), np.nan)}
     combine = None

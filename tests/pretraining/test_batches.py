@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -77,7 +77,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> TokenStore:
     return written(tmp_path_factory.mktemp("batches"), chat(3000))
 
 
-def pieces_of(batch: Dialogues) -> list[list[tuple[int, ...]]]:
+def pieces_of(batch: Any) -> list[list[tuple[int, ...]]]:
     """The turns of each row of a batch, put together again from its chunks."""
     rows = [row[:length] for chunk in batch.chunks for row, length in zip(chunk.tokens, chunk.lengths, strict=True)]
     return [[tuple(rows[place].tolist()) for place in row if place >= 0] for row in batch.rows]

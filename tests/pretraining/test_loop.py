@@ -31,7 +31,7 @@ SIZES = DialogueSizes(vocabulary=20, embedding=4, utterance=4, context=4, decode
 BATCH = Dialogues([Turns(torch.tensor([[5, 6, 2], [7, 2, 0]]), torch.tensor([3, 2]))], torch.tensor([[0, 1]]))
 
 
-class Weight(torch.nn.Module):
+class Weight(torch.nn.Module):  # type: ignore[misc, name-defined]
     def __init__(self, _sizes: Any) -> None:
         super().__init__()
         self.weight = torch.nn.Parameter(torch.zeros(()))

@@ -364,7 +364,7 @@ def test_options_without_a_meaning_are_refused(run: Run, corpus: Path, tmp_path:
         ("tweet2vec-tiny", ("--keep-judged",), "--keep-judged is for dialogues, and tweet2vec reads tweets"),
         (
             "random",
-            ("--start", tmp_path),
+            ("--start", PROJECT / "recipes"),
             "--start is for networks that read dialogues, and students, not for a random",
         ),
         ("selector-tiny", (), "a selector reads the vectors of an encoder. Name one with --teacher"),

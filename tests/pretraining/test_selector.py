@@ -15,6 +15,7 @@ import pytest
 from conftest import PROJECT, Run
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import read_folder
+from rejoinder.models import load_encoder
 from rejoinder.models.selector import Selector, from_parts
 from rejoinder.models.sizes import SelectorSizes
 from rejoinder.pretraining import pretrain as pretraining
@@ -57,7 +58,7 @@ class Topics:
 def topics() -> Iterator[None]:
     """The encoder of the name `topics`."""
     with pytest.MonkeyPatch.context() as patch:
-        load = pretraining.load_encoder
+        load = load_encoder
         patch.setattr(pretraining, "load_encoder", lambda name: Topics() if name == "topics" else load(name))
         yield
 

@@ -407,7 +407,5 @@ def test_the_encoder_says_where_it_comes_from(encoder: TweetEncoder, trained: Pa
 
 def test_the_real_corpus_gives_away_no_hashtag(shared: Path) -> None:
     posts = islice(read_posts(shared / "data" / "corpora" / "hashtag_tweets.jsonl.gz"), 5000)
-    given_away = [
-        text for text, hashtags in posts if any(f"#{hashtag}" in clean_tweet(text) for hashtag in hashtags)
-    ]
+    given_away = [text for text, hashtags in posts if any(f"#{hashtag}" in clean_tweet(text) for hashtag in hashtags)]
     assert given_away == []

@@ -23,7 +23,6 @@ from rejoinder.models.decoding import Decoding, Method
 from rejoinder.responder import Answer, Request, answer, request, signature_of
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
-pytest.importorskip("lightning", reason="needs the extra train")
 pytest.importorskip("textblob", reason="needs the extra train")
 
 import tiny  # noqa: E402

@@ -332,18 +332,17 @@ def test_pretrain_makes_a_responder(run: Run, tmp_path: Path) -> None:
     assert (ran.code, ran.out) == (0, f"saved in {out}; answer with it: rejoinder respond FILE -r {out}\n")
     assert ran.err.startswith("100 pairs of context and response of ")
     card = run("show", out)
-    assert card.out.startswith("# R-TFIDF\n") and "from @conture. They stand in this folder word for word" in card.out
+    assert card.out.startswith("# R-TFIDF\n") and "from @conture. They are in this folder word for word" in card.out
     assert json.loads(run("show", out, "--json").out)["results"] == [{"name": "r-tfidf", "card": card.out}]
     assert len(only(loaded(out), ("how are you today ?",), 3).replies) == 3
     remedy = f"Let it answer, and score what it says: rejoinder respond FILE -r {out} -o REPLIES.jsonl"
     refused(run("score", "@conture", "-s", out), 3, f"{out}: a responder (r-tfidf), not a judge. {remedy}")
-    message = "--start is for networks, a r-tfidf has none. Leave it out"
+    message = "--start is for networks that read dialogues, and students, not for a r-tfidf. Leave it out"
     refused(run("pretrain", recipe, "@conture", "-o", tmp_path / "s", "--start", out), 2, message)
 
 
 @pytest.mark.slow
 def test_pretrain_gives_a_dual_encoder_its_candidates(run: Run, tmp_path: Path) -> None:
-    pytest.importorskip("lightning", reason="needs the extra train")
     out = tmp_path / "d"
     ran = run("pretrain", HERE / "dual-encoder-tiny.toml", "@conture", "-o", out, "--keep-judged", "--on-error", "skip")
     assert ran.code == 0 and ran.out.endswith(f"saved in {out}; answer with it: rejoinder respond FILE -r {out}\n")
@@ -376,7 +375,6 @@ def test_faulty_recipes_are_told(text: str, field: str, message: str, tmp_path: 
 def test_the_recipes_are_read() -> None:
     recipe = read_recipe(HERE / "random.toml")
     assert recipe == RandomRecipe(kind="random", text=RetrievalText(held_out=0.01), candidates=Candidates())
-    pytest.importorskip("lightning", reason="needs the extra train")
     tiny = read_recipe(HERE / "dual-encoder-tiny.toml")
     assert getattr(tiny, "candidates", None) == Candidates(most=200)
     assert "candidates" not in getattr(tiny, "to_dict", dict)()  # a run goes on where only they have changed

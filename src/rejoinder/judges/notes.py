@@ -12,7 +12,7 @@ from itertools import chain
 
 from rejoinder.example import Example
 from rejoinder.judges.learner import Side
-from rejoinder.models.encoders import Limited
+from rejoinder.models.encoders import TruncatingEncoder
 from rejoinder.scorer import OUT_OF_DOMAIN, Encoder, Warnings
 from rejoinder.text.detect import AMBIGUOUS_WORDS, is_code, is_foreign, is_long, is_wordless
 from rejoinder.text.normalize import visible
@@ -51,17 +51,17 @@ def notes_on(examples: Sequence[Example], terms: Sequence[Side], encoder: Encode
     Args:
         examples: N examples.
         terms: which of context and references the judge reads.
-        encoder: what reads them for it; says what it cuts where it is `Limited`.
+        encoder: what reads them for it; says what it cuts where it is a `TruncatingEncoder`.
         usual: notes that are not made, because the judge was fitted on such lines.
     """
     # What a judge was fitted on often it can judge; what it cuts it never saw, so that is noted whatever is usual.
     found: dict[int, list[str]] = {
         row: [note for note in notes if note not in usual] for row, notes in text_notes(examples, terms).items()
     }
-    if isinstance(encoder, Limited):
-        cut = {CUT: encoder.cuts([example.response for example in examples])}
+    if isinstance(encoder, TruncatingEncoder):
+        cut = {CUT: encoder.truncated([example.response for example in examples])}
         if "context" in terms:
-            cut[CONTEXT_CUT] = encoder.cuts_contexts([example.context for example in examples])
+            cut[CONTEXT_CUT] = encoder.truncated_contexts([example.context for example in examples])
         for note, rows in cut.items():
             for row in rows:
                 found.setdefault(row, []).append(note)

@@ -242,11 +242,14 @@ def keep_results(function: Callable[..., R]) -> Callable[..., R]:
         nonlocal room
         key = (batch.texts, batch.owners.tobytes(), options)
         if (result := results.get(key)) is None:
-            if room < 0:
+            result = function(batch, *options)
+            size = sum(map(len, batch.texts)) + TEXT_OVERHEAD * len(batch.texts)
+            if size > room:
                 results.clear()
                 room = CACHE_CHARACTERS
-            room -= sum(map(len, batch.texts)) + TEXT_OVERHEAD * len(batch.texts)
-            result = results[key] = function(batch, *options)
+            if size <= room:
+                results[key] = result
+                room -= size
         return result
 
     return remembered
