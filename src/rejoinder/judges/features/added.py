@@ -20,7 +20,7 @@ from rejoinder.judges import BUNDLED
 from rejoinder.judges.features.likelihood import LikelihoodView
 from rejoinder.judges.features.meaning import MeaningView, ReferenceMeaningView
 from rejoinder.judges.features.table import FeatureBlock, Features, Group
-from rejoinder.judges.learner import Side
+from rejoinder.judges.protocol import Side
 from rejoinder.llm import causal
 from rejoinder.llm.causal import CausalModel
 from rejoinder.metrics import METRICS

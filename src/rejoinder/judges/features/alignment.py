@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rejoinder.example import Example
 from rejoinder.judges.features.table import Features, Group
-from rejoinder.judges.learner import Side
+from rejoinder.judges.protocol import Side
 
 Floats = NDArray[np.float32]
 LONGEST = 4096  # pieces that are read of a reply, from its beginning

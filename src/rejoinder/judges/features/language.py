@@ -18,7 +18,7 @@ from rejoinder.example import Example
 from rejoinder.judges.features.reading import Words, words_of
 from rejoinder.judges.features.table import Features, Group
 from rejoinder.judges.features.view import Column, groups_of, names_of, table
-from rejoinder.judges.learner import Side
+from rejoinder.judges.protocol import Side
 from rejoinder.models.phrases import Phrases
 
 _LEAST = 1e-9  # no word is less likely

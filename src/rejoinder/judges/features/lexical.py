@@ -11,7 +11,7 @@ from rejoinder.judges.features import answering, overlap, repetition, specificit
 from rejoinder.judges.features.reading import Reading
 from rejoinder.judges.features.table import Features, Group
 from rejoinder.judges.features.view import Column, groups_of, names_of, table
-from rejoinder.judges.learner import Side
+from rejoinder.judges.protocol import Side
 from rejoinder.models.phrases import Phrases
 
 COLUMNS: tuple[Column[Reading], ...] = (

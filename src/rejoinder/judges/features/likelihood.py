@@ -11,7 +11,7 @@ import numpy as np
 from rejoinder.example import Example
 from rejoinder.judges.features.table import WIDE, Features, Group
 from rejoinder.judges.features.view import Column, groups_of, names_of, table
-from rejoinder.judges.learner import Side
+from rejoinder.judges.protocol import Side
 from rejoinder.llm.causal import CausalModel, Reading, as_written
 from rejoinder.text.normalize import visible
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rejoinder.example import Example
 from rejoinder.judges.features.table import Features, Group
-from rejoinder.judges.learner import Side
+from rejoinder.judges.protocol import Side
 from rejoinder.models.encoders import PortableEncoder
 from rejoinder.scorer import FloatArray
 

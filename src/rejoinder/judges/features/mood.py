@@ -15,7 +15,7 @@ from rejoinder.example import Example
 from rejoinder.judges.features.meaning import joined
 from rejoinder.judges.features.table import Features, Group
 from rejoinder.judges.features.view import Column, groups_of, names_of, table
-from rejoinder.judges.learner import Side
+from rejoinder.judges.protocol import Side
 from rejoinder.models.mood import Mood
 from rejoinder.scorer import Encoder, FloatArray
 

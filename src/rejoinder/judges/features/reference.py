@@ -19,7 +19,7 @@ import numpy as np
 from rejoinder.example import Example
 from rejoinder.judges.features.reading import Remembered, Turn, Words, common_subsequence, words_of
 from rejoinder.judges.features.table import Features, Group
-from rejoinder.judges.learner import Side
+from rejoinder.judges.protocol import Side
 from rejoinder.models.phrases import Phrases
 
 _RUNS = (2, 3, 4)  # characters

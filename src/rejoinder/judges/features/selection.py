@@ -15,7 +15,7 @@ import numpy as np
 from rejoinder.example import Example
 from rejoinder.judges.features.table import Features, Group
 from rejoinder.judges.features.view import Column, groups_of, names_of, table
-from rejoinder.judges.learner import Side
+from rejoinder.judges.protocol import Side
 from rejoinder.models.selector import Selector
 from rejoinder.models.student import Floats
 from rejoinder.scorer import Encoder, FloatArray

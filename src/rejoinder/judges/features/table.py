@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.features.extent import Pieces, Shown, shown
-from rejoinder.judges.learner import Side
+from rejoinder.judges.protocol import Side
 from rejoinder.models.threads import one_thread
 
 Features = NDArray[np.float32]
