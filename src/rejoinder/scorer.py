@@ -2,7 +2,7 @@
 
 A scorer is any object with a `card`, an `options` mapping and a `score_batch` method; there is no class to inherit.
 `run` is the only caller of `score_batch`: it leaves out examples that lack what the card needs, scores each distinct
-input once, orders by length, restores the order, and signs the result. Shapes: N examples, K statistics, D width of a
+input once, and signs the result. Shapes: N examples, K statistics, D width of a
 vector.
 """
 
@@ -293,14 +293,14 @@ def missing_need(card: Card, example: Example, *, allow_unanswered: bool = False
     """Return why a scorer with `card` cannot score `example`, or None if it can."""
     if (why := example.extra.get(UNANSWERED)) and not allow_unanswered:
         return f"no response ({why})"
-    if "context" in card.needs and not any(map(visible, example.context)):
+    needs = card.needs
+    if "context" in needs and not any(map(visible, example.context)):
         return "no context"
-    if "reference" in card.needs and not any(map(visible, example.references)):
+    if "reference" in needs and not any(map(visible, example.references)):
         return "no reference"
-    if "sources" in card.needs and not any(map(visible, example.sources)):
+    if "sources" in needs and not any(map(visible, example.sources)):
         return "no sources"
-    texts = (*example.context, *example.references)
-    if "context or reference" in card.needs and not any(map(visible, texts)):
+    if "context or reference" in needs and not any(map(visible, (*example.context, *example.references))):
         return "no context and no reference"
     return None
 
@@ -341,11 +341,7 @@ def run(
     card = scorer.card
     distinct, reasons = _distinct(card, examples)
     progress(len(reasons))
-    if card.reads_line:
-        batch_size = max(len(distinct), 1)
-    else:
-        batch_size = min(batch_size, card.batch_size or batch_size)
-        distinct.sort(key=lambda positions: len(examples[positions[0]].response))
+    batch_size = max(len(distinct), 1) if card.reads_line else min(batch_size, card.batch_size or batch_size)
     by_position: dict[str, dict[int, Any]] = {"reasons": reasons, "warnings": {}, "details": {}}
     arrays: dict[str, FloatArray] = {"values": np.full(len(examples), np.nan)}
     combine = None

@@ -21,8 +21,8 @@ from rejoinder.errors import DataError, MissingAsset, MissingExtra, UnusableMode
 from rejoinder.example import Example
 from rejoinder.judges.train import train_judge
 from rejoinder.llm.loading import FOLDERS
-from rejoinder.models import encoder_of, load_encoder, sentence
-from rejoinder.models.encoders import Limited
+from rejoinder.models import encoder_of, encoders, load_encoder
+from rejoinder.models.encoders import TruncatingEncoder
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 
@@ -55,8 +55,8 @@ class Model:
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A model of the stand-in."""
-    monkeypatch.setattr(sentence, "find_spec", lambda name: name)
-    monkeypatch.setattr(sentence, "load_sentence_model", Model)
+    monkeypatch.setattr(encoders, "find_spec", lambda name: name)
+    monkeypatch.setattr("rejoinder.llm.loading.load_sentence_model", Model)
     monkeypatch.setenv(FOLDERS, str(tmp_path))
     place = tmp_path / "letters"
     place.mkdir()
@@ -80,9 +80,9 @@ def test_of_a_context_the_last_turns_are_read(folder: Path) -> None:
     contexts = [("e", "a", " ", "o", "a"), ("e e", "a a", "o o"), ("e", "a a a a a"), (), (" ",)]
     expected = [[2, 0, 1], [2, 0, 2], [4, 0, 0], [np.nan] * 3, [np.nan] * 3]
     np.testing.assert_array_equal(encoder.encode_contexts(contexts), expected)
-    assert isinstance(encoder, Limited)
-    assert encoder.cuts_contexts(contexts) == [1, 2]
-    assert encoder.cuts(["a a a a", "a a a a a"]) == [1]
+    assert isinstance(encoder, TruncatingEncoder)
+    assert encoder.truncated_contexts(contexts) == [1, 2]
+    assert encoder.truncated(["a a a a", "a a a a a"]) == [1]
 
 
 def _nothing(name: str, *, cache_dir: str | None, local_files_only: bool) -> str:
@@ -136,7 +136,7 @@ def test_a_judge_refuses_its_encoder_with_other_settings(folder: Path) -> None:
     (folder / "config.json").write_text("mean")
     parts = load_encoder(f"sentence:{folder}").parts
     (folder / "config.json").write_text("first")
-    with pytest.raises(DataError, match="cuts, pools, normalises or prompts texts in another way. Put the model back"):
+    with pytest.raises(DataError, match="cuts, pools, normalises or prompts texts otherwise. Put the model back"):
         encoder_of(parts)
     older = {key: value for key, value in parts.config.items() if key != "settings"}
     assert encoder_of(Parts(older, {})).options["weights"] == parts.config["weights"]
@@ -197,7 +197,7 @@ def test_a_real_model_encodes() -> None:
     encoder = load_encoder(f"sentence:{minilm.MODEL_DIR}")
     cat, kitten, rain = encoder.encode(["the cat sleeps", "a kitten is asleep", "it rains in Paris"])
     assert cat @ kitten > 0.6 > 0.3 > cat @ rain
-    assert isinstance(encoder, Limited) and encoder.cuts(["short", "word " * 400]) == [1]
+    assert isinstance(encoder, TruncatingEncoder) and encoder.truncated(["short", "word " * 400]) == [1]
     assert np.isfinite(encoder.encode_contexts([("word " * 400, "hello")])).all()
 
 

@@ -205,8 +205,8 @@ def test_what_it_has_no_use_for_is_refused(run: Run, tmp_path: Path) -> None:
     asked = ("train", "stump", file, "-o", tmp_path / "judge")
     ran = run(*asked, "--components", "5", "--preset", "lowe2017")
     refused(ran, 2, "stump does not accept preset, components. Leave them out")
-    refused(run(*asked, "-e", "rejoinder"), 2, "stump has no use for encoder. Leave it out")
-    with pytest.raises(UsageError, match="stump has no use for references"):
+    refused(run(*asked, "-e", "rejoinder"), 2, "stump does not accept encoder. Leave it out")
+    with pytest.raises(UsageError, match="stump does not accept references"):
         train_judge(rated(), StumpLearner(), references="best")
 
 

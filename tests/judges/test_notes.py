@@ -30,7 +30,7 @@ from rejoinder.judges.domain import (
 from rejoinder.judges.train import train_judge
 from rejoinder.metrics.baselines import words
 from rejoinder.models import load_encoder
-from rejoinder.models.encoders import AverageEncoder, Limited
+from rejoinder.models.encoders import AverageEncoder, TruncatingEncoder
 from rejoinder.models.vocabulary import train_bpe
 from rejoinder.scorer import OUT_OF_DOMAIN, Card, Scores
 from rejoinder.scorer import run as run_scorer
@@ -215,7 +215,7 @@ def test_what_an_encoder_cuts_is_noted(tmp_path: Path, model: str) -> None:
     import tiny
 
     encoder = load_encoder(getattr(tiny, model)(tmp_path / "model"))
-    assert isinstance(encoder, Limited)
+    assert isinstance(encoder, TruncatingEncoder)
     limit = getattr(encoder, "longest", None) or tiny.LONGEST_TURN
     whole, cut = ("the cat sat", "the cat sat on the mat " * limit)
     given = [Example((context,), reply) for context in (whole, cut) for reply in (whole, cut)]

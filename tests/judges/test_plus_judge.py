@@ -48,7 +48,7 @@ def fitted(llama: Path) -> FeatureJudge:
 def folder(fitted: FeatureJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where the package would keep these heads."""
     write_folder(tmp_path / "plus", bundled.plus_parts(fitted), "# A card")
-    monkeypatch.setattr(bundled, "PLUS", tmp_path / "plus")
+    monkeypatch.setattr(bundled, "PLUS_FOLDER", tmp_path / "plus")
     bundled.plus_judge.cache_clear()
     yield tmp_path / "plus"
     bundled.plus_judge.cache_clear()

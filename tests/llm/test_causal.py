@@ -150,7 +150,7 @@ def test_a_model_that_is_not_here_is_said_with_what_brings_it(tmp_path: Path, mo
 
 def test_a_reply_that_is_cut_is_known(model: CausalModel) -> None:
     long = "yes i like jazz " * 40
-    assert model.cuts(["no", long, "", long[:20]]) == [1]
+    assert model.truncated(["no", long, "", long[:20]]) == [1]
     # Its end is not read, so nothing tells it from one that is as long and ends otherwise.
     (view,) = blocks_of(model, "own")
     found = view.compute([Example(("hi",), text) for text in (long, f"{long} no")])

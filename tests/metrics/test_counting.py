@@ -20,7 +20,7 @@ from rejoinder.metrics.counting import (
     shared_subsequences,
 )
 
-TEXT = st.text("aab é我😀", max_size=9)
+TEXT = st.text("aabé我😀", max_size=9)
 BATCH = st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=6).map(
     lambda rows: TextBatch.of([Example((), response, tuple(references)) for response, references in rows])
 )
@@ -43,7 +43,7 @@ def shared_by_hand(batch: TextBatch, size: int) -> tuple[list[int], list[int]]:
     return each, together
 
 
-@pytest.mark.parametrize("number_bits", [63, 24])  # with few bits, long n-grams are numbered anew
+@pytest.mark.parametrize("number_bits", [63, 0])  # without room in a number, places are sorted by themselves
 @given(batch=BATCH)
 def test_counts_are_those_of_a_loop(batch: TextBatch, number_bits: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -53,12 +53,6 @@ def test_counts_are_those_of_a_loop(batch: TextBatch, number_bits: int) -> None:
             together = shared_ngrams(tokens, batch.owners, 4, together=True)
             for size in range(1, 5):
                 assert (each[:, size - 1].tolist(), together[:, size - 1].tolist()) == shared_by_hand(batch, size)
-
-
-def test_a_pair_with_very_many_kinds_of_words() -> None:
-    words = [str(number) for number in range(40_000)]  # 16 bits each, so four of them exceed a whole number
-    counts = shared_ngrams(number_tokens([words, words[:30_000]]), np.array([0]), 4)
-    assert counts.tolist() == [[30_000, 29_999, 29_998, 29_997]]
 
 
 def test_a_batch_keeps_one_reference_of_each_example() -> None:
@@ -80,8 +74,8 @@ def test_parts_make_up_the_batch(batch: TextBatch) -> None:
 
 
 def test_gaps_are_closed_in_order() -> None:
-    numbers, bits = close_gaps(np.array([7, 3, 1_000, 3]))
-    assert (numbers.tolist(), bits) == ([1, 0, 2, 0], 2)
+    numbers, distinct = close_gaps(np.array([7, 3, 1_000, 3]))
+    assert (numbers.tolist(), distinct.tolist()) == ([1, 0, 2, 0], [3, 7, 1_000])
 
 
 @given(st.lists(st.tuples(TEXT, TEXT), max_size=5))

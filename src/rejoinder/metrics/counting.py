@@ -1,7 +1,8 @@
 """Exact counts of the n-grams and subsequences that texts share, over a whole batch.
 
-Tokens, words or characters, get numbers. An n-gram of a pair of texts is then a single number too, made of the number
-of the pair and those of its tokens. It is no hash, so equal numbers are equal n-grams, and counting is sorting.
+Tokens, words or characters, get numbers. An n-gram of a pair of texts is then a single number too, made of that of the
+n-gram before its last token and that of the token. It is no hash, so equal numbers are equal n-grams, and counting is
+sorting.
 
 Shapes: N responses, M references, T = N + M texts, L tokens of all texts, K sizes of n-grams (1 to K).
 """
@@ -17,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
-from rejoinder.text import tokenizer
+from rejoinder.text import tokenizer, unspaced_script
 
 IntArray = NDArray[np.int64]
 R = TypeVar("R")
 
 NUMBER_BITS = 63  # of a signed number
-PART_CHARACTERS = 1 << 18  # of texts that are counted at once: some 30 MiB, whatever the length of a file
+PART_CHARACTERS = 1 << 15  # of texts that are counted at once: 3 MiB, which stay in the cache of a processor
 CACHE_CHARACTERS = 4_000_000  # of texts whose results are kept: some 20 MiB
 TEXT_OVERHEAD = 200  # characters that a text counts in addition, for the room its results take
 
@@ -54,6 +55,20 @@ class TextBatch(NamedTuple):
         """N, the number of responses."""
         return len(self.texts) - len(self.owners)
 
+    def unspaced(self, split: Callable[[str], str] = str) -> dict[int, str]:
+        """Return the scripts of examples whose sentences are not split into words, even by `split`, by position.
+
+        An example with a blank response is none of them.
+        """
+        scripts = {}
+        owners = np.append(np.arange(self.size), self.owners)
+        for row in np.unique(owners[np.flatnonzero([not text.isascii() for text in self.texts])]).tolist():
+            first, last = np.searchsorted(self.owners, (row, row + 1)) + self.size
+            text = " ".join((self.texts[row], *self.texts[first:last]))
+            if unspaced_script(text) and (script := unspaced_script(split(text))) and self.texts[row].strip():
+                scripts[row] = script
+        return scripts
+
     def parts(self) -> Iterator[TextBatch]:
         """Yield the batch in parts of about `PART_CHARACTERS`, at least one example each."""
         n, lengths = self.size, lengths_of(self.texts)
@@ -68,20 +83,20 @@ class Tokens(NamedTuple):
     """The tokens of T texts as numbers.
 
     Attributes:
-        ids: [L] the tokens, text after text; equal tokens have equal numbers.
+        ids: [L] the tokens, text after text; equal tokens have equal numbers, from 0 on.
         lengths: [T] how many tokens each text has.
-        bits: how many bits the largest number takes.
+        kinds: how many different tokens there are, larger than every number.
     """
 
     ids: IntArray
     lengths: IntArray
-    bits: int
+    kinds: int
 
     def take(self, texts: IntArray) -> Tokens:
         """Return the tokens of some texts, by their positions; a text may be taken several times."""
         lengths = self.lengths[texts]
         shifts = (np.cumsum(self.lengths) - self.lengths)[texts] - (np.cumsum(lengths) - lengths)
-        return Tokens(self.ids[np.arange(lengths.sum()) + np.repeat(shifts, lengths)], lengths, self.bits)
+        return Tokens(self.ids[np.arange(lengths.sum()) + np.repeat(shifts, lengths)], lengths, self.kinds)
 
 
 def lengths_of(texts: Sequence[Sized]) -> IntArray:
@@ -93,24 +108,25 @@ def number_tokens(texts: Sequence[Sequence[Hashable]]) -> Tokens:
     """Return the tokens of T texts, each given as a sequence of tokens."""
     numbers: dict[Hashable, int] = {}
     ids = [numbers.setdefault(token, len(numbers)) for token in chain.from_iterable(texts)]
-    return Tokens(np.array(ids, np.int64), lengths_of(texts), len(numbers).bit_length())
+    return Tokens(np.array(ids, np.int64), lengths_of(texts), len(numbers))
 
 
 def number_characters(texts: Sequence[str]) -> Tokens:
-    """Return the characters of T texts as their tokens."""
-    joined = "".join(texts)
-    if joined.isascii():
-        return Tokens(np.frombuffer(joined.encode("ascii"), np.uint8).astype(np.int64), lengths_of(texts), 7)
-    ids, bits = close_gaps(np.frombuffer(joined.encode("utf-32-le"), np.uint32))
-    return Tokens(ids, lengths_of(texts), bits)
+    """Return the characters of T texts as tokens, without white space."""
+    ids, points = close_gaps(np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32))
+    kept = np.array([not chr(point).isspace() for point in points.tolist()], np.bool_)[ids]
+    ends = np.append(0, np.cumsum(kept))[np.cumsum(lengths_of(texts))]
+    return Tokens(ids[kept], np.diff(ends, prepend=0), len(points))
 
 
-def close_gaps(ids: NDArray[Any]) -> tuple[IntArray, int]:
-    """Return numbers as 0, 1 ... without gaps, in the same order, and the bits that these take."""
-    places = np.zeros(int(ids.max(initial=0)) + 1, np.int64)
-    places[ids] = 1
-    np.cumsum(places, out=places)
-    return (places - 1)[ids], int(places[-1]).bit_length()
+def close_gaps(numbers: NDArray[Any]) -> tuple[IntArray, IntArray]:
+    """Return numbers from 0 on in place of others, in the same order, and the others in that order, without repeats."""
+    used = np.zeros(int(numbers.max(initial=0)) + 1, np.bool_)
+    used[numbers] = True
+    distinct = np.flatnonzero(used)
+    places = np.empty(len(used), np.int64)
+    places[distinct] = np.arange(len(distinct))
+    return places[numbers], distinct
 
 
 def ngram_totals(lengths: IntArray, longest: int) -> IntArray:
@@ -121,6 +137,9 @@ def ngram_totals(lengths: IntArray, longest: int) -> IntArray:
 
 def shared_ngrams(tokens: Tokens, owners: IntArray, longest: int, *, together: bool = False) -> IntArray:
     """Count the n-grams that responses and references share; a repeated one counts as often as both have it.
+
+    An n-gram can only be shared if the one before its last token is, so each size needs only the places where the size
+    before was shared.
 
     Args:
         tokens: the tokens of N responses, and after them of M references.
@@ -133,53 +152,65 @@ def shared_ngrams(tokens: Tokens, owners: IntArray, longest: int, *, together: b
         [M, K] counts for each reference; with `together` [N, K] for each response.
     """
     pairs, n = len(owners), len(tokens.lengths) - len(owners)
-    single = np.array_equal(owners, np.arange(n))
-    if not single:
+    if not (single := np.array_equal(owners, np.arange(n))):
         tokens = tokens.take(np.concatenate((owners, np.arange(n, n + pairs))))
-    ids, lengths, bits = tokens
-    text = np.repeat(np.arange(2 * pairs), lengths)
-    side = text >= pairs
-    pair = text - pairs * side
-    left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(ids))  # tokens from here to the end of the text
+    # A mark ends each text, one for responses and one for references, so no n-gram across two texts is shared.
+    ends = np.cumsum(tokens.lengths + 1) - 1
+    text = np.repeat(np.arange(2 * pairs), tokens.lengths + 1)
+    second = text >= pairs
+    pair = text - pairs * second
+    ids = tokens.kinds + second
+    inside = np.ones(len(ids), np.bool_)
+    inside[ends] = False
+    ids[inside] = tokens.ids
+    bits = (tokens.kinds + 1).bit_length()
     counts = np.zeros((n if together else pairs, longest), np.int64)
-    grams, width, pair_bits = ids, bits, pairs.bit_length()
-    for size in range(1, min(longest, int(lengths.max(initial=0))) + 1):
-        if size > 1:
-            if width + bits + pair_bits + 1 > NUMBER_BITS:
-                distinct, grams = np.unique(grams, return_inverse=True)
-                width = len(distinct).bit_length()
-            grams, width = grams[:-1] << bits | ids[size - 1 :], width + bits
-        whole = np.flatnonzero(left[: len(grams)] >= size)
-        codes, shared = _shared((pair[whole] << width | grams[whole]) << 1 | side[whole], width + pair_bits + 1)
-        rows = codes >> width
+    places, prefix = np.arange(len(ids)), pair
+    for size in range(longest):
+        places, starts, flips, stops = _runs(prefix << bits | ids[places + size], second[places], places)
+        numbers, rows = np.minimum(flips - starts, stops - flips), pair[places[starts]]
         if together and not single:
-            rows, shared = _most(owners[rows] << width | codes & ((1 << width) - 1), shared)
-            rows >>= width
-        counts[:, size - 1] = np.bincount(rows, shared, len(counts))
+            first = places[starts] - (ends - tokens.lengths)[rows]  # in the response, the same for each reference
+            rows, numbers = _largest(owners[rows] * len(ids) + first, numbers)
+            rows //= len(ids)
+        counts[:, size] = np.bincount(rows, numbers, len(counts))
+        lengths = stops - starts
+        if not len(lengths):
+            break
+        shift = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
+        places, prefix = places[np.arange(len(shift)) + shift], np.repeat(np.arange(len(lengths)), lengths)
     return counts
 
 
-def _shared(keys: IntArray, bits: int) -> tuple[IntArray, IntArray]:
-    """Return the different ones of `keys` without their last bit, the side, and how often both sides have each."""
-    if bits <= 32:
-        keys = keys.astype(np.uint32)  # sorts in half the time
-    keys.sort()
-    codes = keys >> 1
-    starts = _starts(codes)
-    seconds = np.add.reduceat(keys & 1, starts, dtype=np.int64)
-    return codes[starts].astype(np.int64), np.minimum(seconds, np.diff(starts, append=len(keys)) - seconds)
+def _runs(
+    codes: IntArray, second: NDArray[np.bool_], places: IntArray
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Sort places by code, side and place, and find the runs of equal codes that have both sides.
+
+    Returns:
+        The sorted places; where the runs start, where their second side starts, and where they stop.
+    """
+    codes = codes << 1 | second
+    bits = int(places.max(initial=0)).bit_length()
+    if int(codes.max(initial=0)).bit_length() + bits <= NUMBER_BITS:
+        codes = codes << bits | places
+        codes.sort()
+        places, codes = codes & ((1 << bits) - 1), codes >> bits
+    else:
+        order = np.lexsort((places, codes))
+        places, codes = places[order], codes[order]
+    changes = codes[1:] ^ codes[:-1]  # 0 for equal ones, 1 where only the side changes
+    flips = np.flatnonzero(changes == 1) + 1
+    borders = np.concatenate(([0], np.flatnonzero(changes > 1) + 1, [len(codes)]))
+    run = np.searchsorted(borders, flips)
+    return places, borders[run - 1], flips, borders[run]
 
 
-def _most(codes: IntArray, numbers: IntArray) -> tuple[IntArray, IntArray]:
+def _largest(codes: IntArray, numbers: IntArray) -> tuple[IntArray, IntArray]:
     """Return the different `codes` and the largest number of each."""
-    order = np.argsort(codes, kind="stable")
-    starts = _starts(codes[order])
-    return codes[order][starts], np.maximum.reduceat(numbers[order], starts)
-
-
-def _starts(codes: NDArray[Any]) -> IntArray:
-    """Return where each run of equal codes starts."""
-    return np.flatnonzero(np.concatenate(([True], codes[1:] != codes[:-1])))
+    order = np.lexsort((-numbers, codes))
+    first = order[np.flatnonzero(np.diff(codes[order], prepend=-1))]
+    return codes[first], numbers[first]
 
 
 def shared_subsequences(responses: Sequence[Sequence[Hashable]], references: Sequence[Sequence[Hashable]]) -> IntArray:
@@ -191,7 +222,7 @@ def shared_subsequences(responses: Sequence[Sequence[Hashable]], references: Seq
 
 def best_of(values: NDArray[Any], owners: IntArray) -> IntArray:
     """Return [N] the position of the reference with the largest of `values` [M], of equal ones the first."""
-    return np.lexsort((-values, owners))[_starts(owners)]
+    return np.lexsort((-values, owners))[np.flatnonzero(np.diff(owners, prepend=-1))]
 
 
 _caches: list[dict[Hashable, Any]] = []
@@ -211,11 +242,14 @@ def keep_results(function: Callable[..., R]) -> Callable[..., R]:
         nonlocal room
         key = (batch.texts, batch.owners.tobytes(), options)
         if (result := results.get(key)) is None:
-            if room < 0:
+            result = function(batch, *options)
+            size = sum(map(len, batch.texts)) + TEXT_OVERHEAD * len(batch.texts)
+            if size > room:
                 results.clear()
                 room = CACHE_CHARACTERS
-            room -= sum(map(len, batch.texts)) + TEXT_OVERHEAD * len(batch.texts)
-            result = results[key] = function(batch, *options)
+            if size <= room:
+                results[key] = result
+                room -= size
         return result
 
     return remembered

@@ -14,9 +14,8 @@ batch, D numbers of a word vector. Texts of like length are stacked, so that no 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 
 from rejoinder.example import Example
 from rejoinder.metrics import metric_cards
-from rejoinder.metrics.counting import TextBatch, keep_results, lengths_of
+from rejoinder.metrics.counting import TextBatch, close_gaps, keep_results, lengths_of
 from rejoinder.scorer import Card, FloatArray, Scores
 from rejoinder.text import tokenizer
 from rejoinder.text.vectors import IdArray, WordVectors, read_vectors
@@ -158,7 +157,8 @@ def _measure(
     response: IdArray,
 ) -> tuple[FloatArray, Masks]:
     """Return [P] scores of pairs of texts, NaN for a pair without one, and [T] whether a text has a usable vector."""
-    table, flat = _table(vectors, np.concatenate([*rows, np.empty(0, np.intp)]))
+    flat, used = close_gaps(np.concatenate([*rows, np.empty(0, np.intp)]))
+    table = vectors.matrix[used].astype(np.float64)
     if rules.unit:
         table = _scaled(table)
     texts = _Texts(flat, np.cumsum(lengths) - lengths, lengths)
@@ -184,12 +184,6 @@ def _measure(
     return scores, usable
 
 
-def _table(vectors: WordVectors, words: IdArray) -> tuple[FloatArray, IdArray]:
-    """Return the vectors [U, D] of the distinct ones of `words` in double precision, and the row of each word."""
-    used = np.bincount(words, minlength=len(vectors.matrix)) > 0
-    return vectors.matrix[used].astype(np.float64), (np.cumsum(used) - 1)[words]
-
-
 @dataclass(frozen=True, slots=True)
 class _Texts:
     """T texts one after the other in `flat`, as rows of the table; text t is `lengths[t]` words from `starts[t]` on."""
@@ -208,17 +202,6 @@ def _scaled(table: FloatArray) -> FloatArray:
     """Return the rows of `table` at length 1; a row of zeros stays one."""
     norms = np.linalg.norm(table, axis=1, keepdims=True)
     return table / np.where(norms == 0.0, 1.0, norms)
-
-
-def _groups(keys: IdArray, room: Callable[[int], int]) -> Iterator[tuple[int, IdArray]]:
-    """Yield each key with the positions that hold it, at most `room(key)` of them at a time."""
-    order = np.argsort(keys, kind="stable")
-    begins = np.unique(keys[order], return_index=True)[1].tolist()
-    for begin, end in pairwise([*begins, len(order)]):
-        key = int(keys[order[begin]])
-        step = max(1, room(key))
-        for start in range(begin, end, step):
-            yield key, order[start : min(start + step, end)]
 
 
 def _folded(texts: _Texts, table: FloatArray, folds: Sequence[np.ufunc]) -> list[FloatArray]:
@@ -251,20 +234,17 @@ def _greedy(
 
     Repeating a word leaves a maximum as it is, which is what makes padding harmless; the means skip the padding.
     """
-    left, right = (-(-texts.lengths[side] // PADDING) * PADDING for side in (reference, response))
-    base = int(right.max(initial=0)) + 1
+    shapes = np.stack([-(-texts.lengths[side] // PADDING) * PADDING for side in (reference, response)], axis=1)
     scores = np.empty(len(reference))
-    for key, group in _groups(
-        left * base + right, lambda key: STEP_NUMBERS // (sum(divmod(key, base)) * table.shape[1])
-    ):
-        rows, columns = divmod(key, base)
-        one, other = reference[group], response[group]
-        forth, back = _best(
-            table.take(texts.stacked(one, rows), axis=0), table.take(texts.stacked(other, columns), axis=0)
-        )
-        if at_least_zero:
-            forth, back = np.maximum(forth, 0.0), np.maximum(back, 0.0)
-        scores[group] = (_mean(forth, texts.lengths[one]) + _mean(back, texts.lengths[other])) / 2.0
+    for rows, columns in np.unique(shapes, axis=0).tolist():
+        group = np.flatnonzero((shapes == (rows, columns)).all(axis=1))
+        parts = -(-len(group) * (rows + columns) * table.shape[1] // STEP_NUMBERS)
+        for part in np.array_split(group, min(parts, len(group))):
+            left, right = reference[part], response[part]
+            forth, back = _best(table[texts.stacked(left, rows)], table[texts.stacked(right, columns)])
+            if at_least_zero:
+                forth, back = np.maximum(forth, 0.0), np.maximum(back, 0.0)
+            scores[part] = (_mean(forth, texts.lengths[left]) + _mean(back, texts.lengths[right])) / 2.0
     return scores
 
 

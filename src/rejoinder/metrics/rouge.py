@@ -5,6 +5,7 @@ Shapes: N examples, M references, T = N + M texts.
 
 from __future__ import annotations
 
+import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,15 +18,16 @@ from rejoinder.example import Example
 from rejoinder.metrics import metric_cards
 from rejoinder.metrics.counting import IntArray, TextBatch, lengths_of, shared_subsequences, split_texts
 from rejoinder.scorer import Card, FloatArray, Scores
-from rejoinder.text import unspaced_reason, unspaced_script
+from rejoinder.text import unspaced_reason
 
 BETA = 1.2  # pycocoevalcap counts recall 1.44 times as much as precision
 MIN_READ = 0.75  # the share of a text's letters and digits that are a-z and 0-9; other letters split words
 ROUGE_SCORE, WORDS, SPACES = "rouge-score", "words-2", "space-1"
 MAX_CELLS = 4_000_000  # of rouge-score's table, a cell for each pair of words: about a second and 100 MiB
 PROGRAM = "rouge-score 0.1.2"  # whose values these are
-_LETTERS = b"abcdefghijklmnopqrstuvwxyz0123456789"
-_TABLE = bytes(byte if byte in _LETTERS + b"\n" else 32 for byte in range(256))
+_LOWER_TO_ASCII = "\u0130\u212a"  # the only letters beyond ASCII with a-z in their lower case: dotted I, Kelvin
+_KEPT = string.ascii_letters + string.digits + "\n"
+_TABLE = bytes(byte if chr(byte) in _KEPT else 32 for byte in range(256)).lower()
 _UNREAD = "rouge-score reads a-z and digits alone, and {} in these: use rouge-l/words"
 
 
@@ -58,11 +60,14 @@ class RougeL:
         batch = TextBatch.of(examples)
         n, owners = batch.size, batch.owners
         words = rouge_words(batch.texts) if self.tokens == ROUGE_SCORE else split_texts(batch, self.tokens)
-        lengths, read = lengths_of(words), self._read(batch.texts, words)
+        lengths = lengths_of(words)
+        read = lengths > 0
+        if self.tokens == ROUGE_SCORE:
+            read &= np.array([text.isascii() or _is_read(text) for text in batch.texts], np.bool_)
         kept = np.flatnonzero(read[n:])
         longest = np.zeros(n, np.int64)
         np.maximum.at(longest, owners[kept], lengths[n + kept])
-        reasons = self._reasons(examples, read[:n], lengths[:n], longest)
+        reasons = self._reasons(batch, read[:n], lengths[:n], longest)
         scored = np.ones(n, np.bool_)
         scored[list(reasons)] = False
         kept = kept[scored[owners[kept]]]
@@ -79,20 +84,13 @@ class RougeL:
             np.maximum.at(values, owner, _f_score(precision, recall, 1.0))
         return Scores(np.where(scored, values, np.nan), reasons)
 
-    def _read(self, texts: Sequence[str], words: Sequence[Sequence[Any]]) -> NDArray[np.bool_]:
-        """Return [T] whether the tokenizer reads a text, at least for the most part."""
-        read = lengths_of(words) > 0
-        if self.tokens == ROUGE_SCORE and not all(map(str.isascii, texts)):
-            read &= np.array([text.isascii() or _is_read(text) for text in texts], np.bool_)
-        return read
-
     def _reasons(
-        self, examples: Sequence[Example], read: NDArray[np.bool_], lengths: IntArray, longest: IntArray
+        self, batch: TextBatch, read: NDArray[np.bool_], lengths: IntArray, longest: IntArray
     ) -> dict[int, str]:
         """Return why examples have no score.
 
         Args:
-            examples: N examples.
+            batch: N responses and their references.
             read: [N] whether a response can be read.
             lengths: [N] words of the responses.
             longest: [N] words of the longest reference that can be read, 0 without one.
@@ -104,20 +102,23 @@ class RougeL:
         }
         missing = np.flatnonzero(longest == 0).tolist()
         if self.tokens == SPACES:
-            return reasons | _unspaced(examples)
+            scripts = batch.unspaced()
+            return reasons | {row: f"{unspaced_reason(script)}: use rouge-l/words" for row, script in scripts.items()}
         if self.tokens == WORDS:
             return reasons | dict.fromkeys(missing, "no reference holds a word")
-        unread = [row for row in np.flatnonzero(~read).tolist() if examples[row].response.strip()]
+        unread = [row for row in np.flatnonzero(~read).tolist() if batch.texts[row].strip()]
         reasons |= dict.fromkeys(unread, _UNREAD.format("the response is not"))
         return reasons | dict.fromkeys(missing, _UNREAD.format("no reference is"))
 
 
 def rouge_words(texts: Sequence[str]) -> list[list[bytes]]:
     """Return the words of T texts as rouge-score splits them: lower case, all but a-z and 0-9 is a space."""
-    if any("\n" in text for text in texts):
-        texts = [text.replace("\n", " ") for text in texts]
-    lines = "\n".join(texts).lower().encode().translate(_TABLE).split(b"\n")
-    return [line.split() for line in lines[: len(texts)]]
+    joined = "\n".join(texts)
+    if joined.count("\n") >= len(texts):
+        joined = "\n".join([text.replace("\n", " ") for text in texts])
+    for letter in _LOWER_TO_ASCII:
+        joined = joined.replace(letter, letter.lower())
+    return [line.split() for line in joined.encode().translate(_TABLE).split(b"\n")[: len(texts)]]
 
 
 def _is_read(text: str) -> bool:
@@ -130,16 +131,6 @@ def _f_score(precision: FloatArray, recall: FloatArray, beta: float) -> FloatArr
     """Return the weighted harmonic mean of precision and recall, 0 where one of them is."""
     product, weighted = (1 + beta**2) * precision * recall, recall + beta**2 * precision
     return np.where(product > 0, product / np.where(product > 0, weighted, 1), 0.0)
-
-
-def _unspaced(examples: Sequence[Example]) -> dict[int, str]:
-    """Return the reasons of examples whose sentences white space leaves whole."""
-    scripts = (unspaced_script(" ".join((one.response, *one.references))) for one in examples)
-    return {
-        row: f"{unspaced_reason(script)}: use rouge-l/words"
-        for row, script in enumerate(scripts)
-        if script and examples[row].response.strip()
-    }
 
 
 def load(name: str, vectors: str | Path | None) -> RougeL:  # noqa: ARG001 - every metric's `load` takes vectors

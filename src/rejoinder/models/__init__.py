@@ -74,8 +74,8 @@ class ModelKind(NamedTuple):
 _retrieval, _generation, _recurrent = _load("retrieval"), _load("generation"), _load("recurrent_encoders")
 _network: dict[str, Any] = {"trained": True, "torch": True}
 MODELS: dict[str, ModelKind] = {
-    "average": ModelKind("", _load("average")),
-    "sentence": ModelKind("", _load("sentence")),
+    "average": ModelKind("", _load("encoders", "average_of")),
+    "sentence": ModelKind("", _load("encoders", "sentence_of")),
     "random": ModelKind("a response drawn at random", responder=_retrieval),
     "c-tfidf": ModelKind("the response to the most similar context, by TF-IDF", responder=_retrieval),
     "r-tfidf": ModelKind("the most similar response, by TF-IDF", responder=_retrieval),
@@ -107,12 +107,14 @@ _REMOVED = ("dan",)
 ENCODERS: Registry[PortableEncoder] = Registry(
     "encoder",
     (
-        Entry(WORD_VECTORS, "averaged word vectors", lambda _, path: _load("average", "encoder")(path), _BUNDLED),
+        Entry(
+            WORD_VECTORS, "averaged word vectors", lambda _, path: _load("encoders", "average_encoder")(path), _BUNDLED
+        ),
         Entry("rejoinder", "the sentence encoder of the judge in the box", lambda *_: load_encoder(JUDGE), _BUNDLED),
         Entry(
             "sentence:MODEL_OR_FOLDER",
             "any model of sentence-transformers",
-            lambda name, _: _load("sentence", "encoder")(name.partition(":")[2]),
+            lambda name, _: _load("encoders", "sentence_encoder")(name.partition(":")[2]),
             _NAMED,
             "the model; the extra encoders",
         ),

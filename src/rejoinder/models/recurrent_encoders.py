@@ -89,11 +89,11 @@ class RecurrentEncoder:
         (state,) = self._encode([[as_turn([], self.reader.longest_turn)]])
         return np.asarray(state)
 
-    def cuts(self, texts: Sequence[str]) -> list[int]:
+    def truncated(self, texts: Sequence[str]) -> list[int]:
         """Return the positions of texts whose end is not read."""
-        return self.cuts_contexts([(text,) for text in texts])
+        return self.truncated_contexts([(text,) for text in texts])
 
-    def cuts_contexts(self, contexts: Sequence[tuple[str, ...]]) -> list[int]:
+    def truncated_contexts(self, contexts: Sequence[tuple[str, ...]]) -> list[int]:
         """Return the positions of contexts of which first turns, or the end of a turn, are not read."""
         return [place for place, context in enumerate(contexts) if self.reader.truncates(context)]
 
@@ -161,7 +161,7 @@ class TweetEncoder:
         """Return [N, D] vectors of the beginnings of texts; NaN for a text without a known character."""
         return self._encode([clean_tweet(text)[: self.longest].rstrip() for text in texts])
 
-    def cuts(self, texts: Sequence[str]) -> list[int]:
+    def truncated(self, texts: Sequence[str]) -> list[int]:
         """Return the positions of texts whose end is not read."""
         return [place for place, text in enumerate(texts) if len(clean_tweet(text)) > self.longest]
 
@@ -169,7 +169,7 @@ class TweetEncoder:
         """Return [N, D] vectors of the ends of contexts, turns joined with a space; NaN as in `encode`."""
         return self._encode([_joined(context)[-self.longest :].lstrip() for context in contexts])
 
-    def cuts_contexts(self, contexts: Sequence[tuple[str, ...]]) -> list[int]:
+    def truncated_contexts(self, contexts: Sequence[tuple[str, ...]]) -> list[int]:
         """Return the positions of contexts whose beginning is not read."""
         return [place for place, context in enumerate(contexts) if len(_joined(context)) > self.longest]
 

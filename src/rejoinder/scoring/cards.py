@@ -20,7 +20,7 @@ from rejoinder.scoring.catalog import load_scorer
 _GROUPS = {
     "judges": "Judges that you can train. The folder of a trained one is a scorer name. More: docs/train.md",
     "encoders": "Encoders (-e of train and encode), trained ones by their folder. More: docs/pretraining.md",
-    "responders": "Responders (-r of respond and selftalk), trained ones by their folder. More: docs/responders.md",
+    "responders": "Responders (-r of respond and selftalk), trained ones by their folder. More: docs/howto/respond.md",
     "material": "Inputs of judges in addition to an encoder's vectors, by their folder. More: docs/pretraining.md",
     "attacks": "Attacks (--family of audit), and what each would show. More: docs/audit.md",
 }

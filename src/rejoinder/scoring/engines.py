@@ -22,12 +22,14 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
+from threadpoolctl import threadpool_limits
+
 from rejoinder.data.joins import Note
 from rejoinder.data.read import silent
 from rejoinder.errors import MissingAsset, MissingExtra, RejoinderError, UsageError
 from rejoinder.example import Example
 from rejoinder.judges.scales import rescale
-from rejoinder.models.threads import one_thread
+from rejoinder.models.encoders import clear_caches
 from rejoinder.scorer import Explanation, Scorer, ScorerLike, Scores, run, signature_of
 from rejoinder.scoring.catalog import load_scorers
 from rejoinder.scoring.dialogue import of_dialogues
@@ -109,13 +111,22 @@ def score_part(
     last: bool = False,
     several: bool = False,
 ) -> ScoredPart:
-    """Return the scores of a part, which is one of `several`, or may be if it is full; for `last` see `run`."""
-    with one_thread() if several or len(part) >= PART else nullcontext():
+    """Return the scores of a part, which is one of `several`, or may be if it is full; for `last` see `run`.
+
+    The scores of one of several parts are the same, to the bit, whatever the process scored before, and where.
+    """
+    with _as_anywhere() if several or len(part) >= PART else nullcontext():
         scores = {name: run(scorer, part, last=last) for name, scorer in scorers.items()}
         explained = {
             name: explanations(scorer, part) for name, scorer in scorers.items() if explain and is_explained(scorer)
         }
     return ScoredPart(part, scores, explained)
+
+
+def _as_anywhere() -> threadpool_limits:
+    """Let nothing but the lines decide the last bits of scores: no cached vectors, and one thread for products."""
+    clear_caches()
+    return threadpool_limits(limits=1, user_api="blas")
 
 
 # messages to a worker

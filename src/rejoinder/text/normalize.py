@@ -49,6 +49,7 @@ _MARKUP: Rules = (
 )
 _SPEAKER = re.compile(r"(?:(?:bot|chatbot|assistant|system|user|human|speaker ?\w?|[ab])\s?:\s+(?=\S))+", re.IGNORECASE)
 _PROGRAM = re.compile(r"```|<!doctype|<\?xml|<(?:html|head|script|style)\b", re.IGNORECASE)
+_ALWAYS_SEEN = frozenset("\"'(.,?;$%+-/=@")  # signs that no rule removes from the start of a text
 _MARKS = re.compile(r"[<>&\[\]*_`~#:]")
 _PASSES = 4  # markup inside markup: deeper nesting is made to cost time
 
@@ -88,7 +89,7 @@ def written_text(text: str) -> str:
 
 def visible(text: str) -> bool:
     """Return whether a reader sees anything of a text."""
-    if text[:1].isascii() and text[:1].isalnum():  # such a text never becomes empty
+    if (first := text[:1]).isascii() and (first.isalnum() or first in _ALWAYS_SEEN):
         return True
     return any(sign.isprintable() and not sign.isspace() for sign in visible_text(text))
 

@@ -18,7 +18,7 @@ from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.features.selection import SelectionView
 from rejoinder.models import load_encoder
-from rejoinder.models.remembered import Remembered
+from rejoinder.models.encoders import CachedEncoder
 from rejoinder.models.selector import from_parts
 from tiny import dialogue_model, selector_model, student_model
 
@@ -28,7 +28,9 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> SelectionView:
     """A view over numbers at random."""
     place = tmp_path_factory.mktemp("view")
     encoder = load_encoder(student_model(place / "student"))
-    return SelectionView(from_parts(read_folder(selector_model(place / "selector", encoder))), Remembered(encoder, 8))
+    return SelectionView(
+        from_parts(read_folder(selector_model(place / "selector", encoder))), CachedEncoder(encoder, 8)
+    )
 
 
 @given(examples=st.lists(EXAMPLES, max_size=4))

@@ -130,6 +130,8 @@ def encode(examples: Sequence[Example], encoder: Encoder, terms: Terms) -> Encod
         references = encode_distinct(encoder.encode, texts)
         owner = np.repeat(owner, [len(example.references) for example in examples])
     response = encode_distinct(encoder.encode, [visible_text(example.response) for example in examples])
+    # Some encoders compute in single precision; the fit does not.
+    context, references, response = (np.asarray(side, np.float64) for side in (context, references, response))
     return Encoded(context, references, owner, response)
 
 

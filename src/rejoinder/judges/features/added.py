@@ -25,8 +25,7 @@ from rejoinder.llm import causal
 from rejoinder.llm.causal import CausalModel
 from rejoinder.metrics import METRICS
 from rejoinder.models import encoder_of, load_encoder
-from rejoinder.models.encoders import PortableEncoder
-from rejoinder.models.remembered import Remembered
+from rejoinder.models.encoders import CachedEncoder, PortableEncoder
 from rejoinder.registry import Registry
 from rejoinder.scorer import Scorer, run
 
@@ -106,7 +105,7 @@ def blocks_of(source: Source, name: str) -> list[FeatureBlock]:
         return [LikelihoodView(source, name)]
     if isinstance(source, NamedScorer):
         return [ScoreView(source, name)]
-    known = Remembered(source)
+    known = CachedEncoder(source)
     return [MeaningView(known, name), ReferenceMeaningView(known, f"{name}_reference")]
 
 

@@ -21,12 +21,11 @@ from rejoinder.judges.features.selection import SelectionView
 from rejoinder.judges.features.table import FeatureBlock, FeatureSet
 from rejoinder.llm.causal import CausalModel
 from rejoinder.models import INSIDE, encoder_of
-from rejoinder.models.encoders import Limited
+from rejoinder.models.encoders import CachedEncoder, TruncatingEncoder
 from rejoinder.models.mood import Mood
 from rejoinder.models.mood import from_parts as mood_of
 from rejoinder.models.phrases import Phrases
 from rejoinder.models.phrases import from_parts as phrases_of
-from rejoinder.models.remembered import Remembered
 from rejoinder.models.selector import Selector
 from rejoinder.models.selector import from_parts as selector_of
 from rejoinder.models.student import StudentEncoder
@@ -56,7 +55,7 @@ class Resources:
     @cached_property
     def features(self) -> FeatureSet:
         """All features."""
-        student = Remembered(self.student)  # several blocks encode the same turns
+        student = CachedEncoder(self.student)  # several blocks encode the same turns
         blocks: list[FeatureBlock] = [
             LexicalView(self.phrases),
             LanguageView(self.phrases),
@@ -85,8 +84,8 @@ class Resources:
 
     def truncated(self, replies: Sequence[str]) -> frozenset[int]:
         """Return the places of the replies that something a user added does not read to their end."""
-        readers = [source for source in self.added if isinstance(source, (CausalModel, Limited))]
-        return frozenset(place for reader in readers for place in reader.cuts(replies))
+        readers = [source for source in self.added if isinstance(source, (CausalModel, TruncatingEncoder))]
+        return frozenset(place for reader in readers for place in reader.truncated(replies))
 
     @property
     def reads_line(self) -> bool:

@@ -17,7 +17,6 @@ from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.features.extent import Pieces, Shown, shown
 from rejoinder.judges.protocol import Side
-from rejoinder.models.threads import one_thread
 
 Features = NDArray[np.float32]
 T = TypeVar("T")
@@ -161,8 +160,7 @@ class FeatureSet:
         features = np.empty((len(examples), len(self.columns)), np.float32)
         for start in range(0, len(examples), _BATCH):
             batch = [self.shown(example).example for example in examples[start : start + _BATCH]]
-            with one_thread():
-                features[start : start + _BATCH] = np.hstack([block.compute(batch) for block in self.blocks])
+            features[start : start + _BATCH] = np.hstack([block.compute(batch) for block in self.blocks])
         return features
 
     def shown(self, example: Example) -> Shown:

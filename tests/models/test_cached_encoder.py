@@ -1,4 +1,4 @@
-"""An encoder that remembers: the same vectors, each text encoded once, and never more kept than was allowed."""
+"""An encoder that caches vectors gives those of the encoder, and none of a history that was cleared."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rejoinder.data.folders import Parts
-from rejoinder.models.encoders import PortableEncoder
-from rejoinder.models.remembered import Remembered
+from rejoinder.models.encoders import CachedEncoder, PortableEncoder, clear_caches
 from rejoinder.scorer import FloatArray
 
 
@@ -29,7 +28,8 @@ class Counting:
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
         self.asked += texts
-        return np.array([[len(text), sum(map(text.count, "aeiou"))] if text else [np.nan] * 2 for text in texts])
+        rows = [[len(text), sum(map(text.count, "aeiou"))] if text else [np.nan] * 2 for text in texts]
+        return np.array(rows, np.float64)
 
     def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:
         self.asked += contexts
@@ -38,7 +38,7 @@ class Counting:
 
 @given(st.lists(st.lists(st.sampled_from(["", "a", "be", "sea", "bee", "Sea"]), max_size=6), max_size=8))
 def test_vectors_are_those_of_the_other(batches: list[list[str]]) -> None:
-    remembered: PortableEncoder = Remembered(Counting(), most=3)
+    remembered: PortableEncoder = CachedEncoder(Counting(), most=3)
     for texts in batches:
         found = remembered.encode(texts)
         assert found.shape == (len(texts), 2)
@@ -50,7 +50,7 @@ def test_vectors_are_those_of_the_other(batches: list[list[str]]) -> None:
 
 def test_what_is_known_is_not_encoded_again() -> None:
     counting = Counting()
-    remembered = Remembered(counting)
+    remembered = CachedEncoder(counting)
     for _ in range(3):
         remembered.encode(["sea", "bee", "sea", ""])
     assert counting.asked == ["sea", "bee", ""]
@@ -58,7 +58,7 @@ def test_what_is_known_is_not_encoded_again() -> None:
 
 def test_the_oldest_goes() -> None:
     counting = Counting()
-    remembered = Remembered(counting, most=2)
+    remembered = CachedEncoder(counting, most=2)
     for text in ("a", "b", "a", "c", "a", "b"):
         remembered.encode([text])
     assert counting.asked == ["a", "b", "c", "b"]
@@ -66,7 +66,7 @@ def test_the_oldest_goes() -> None:
 
 def test_a_very_long_text_is_not_kept() -> None:
     counting = Counting()
-    remembered = Remembered(counting)
+    remembered = CachedEncoder(counting)
     long = "word " * 10_000
     for _ in range(2):
         np.testing.assert_array_equal(remembered.encode([long, "a"]), [[50_000, 10_000], [1, 1]])
@@ -74,7 +74,7 @@ def test_a_very_long_text_is_not_kept() -> None:
 
 
 def test_threads_may_share_one() -> None:
-    remembered = Remembered(Counting(), most=5)
+    remembered = CachedEncoder(Counting(), most=5)
     texts = [["a" * (start + step) for step in range(1, 9)] for start in range(40)]
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(remembered.encode, texts))
@@ -83,8 +83,17 @@ def test_threads_may_share_one() -> None:
 
 
 def test_another_process_can_be_given_one() -> None:
-    remembered = Remembered(Counting(), most=2)
+    remembered = CachedEncoder(Counting(), most=2)
     remembered.encode(["sea"])
     again = pickle.loads(pickle.dumps(remembered))
     assert again.most == 2 and again.options == remembered.options
     np.testing.assert_array_equal(again.encode(["sea"]), [[3, 2]])
+
+
+def test_caches_can_be_cleared() -> None:
+    counting = Counting()
+    cached = CachedEncoder(counting)
+    cached.encode(["sea"])
+    clear_caches()
+    cached.encode(["sea"])
+    assert counting.asked == ["sea", "sea"]
