@@ -70,7 +70,7 @@ TODAY = {
     "metrics": Package(5, 1_445),
     "external": Package(4, 742),
     "pretraining": Package(5.5, 3_918),
-    "models": Package(5, 4_662),
+    "models": Package(5, 4_596),
     "llm": Package(4, 2_482),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""
