@@ -35,7 +35,7 @@ CARDS = {
         needs=frozenset({"context or reference"}),
         range=PREDICTED,
         version=VERSION,
-        source="boosted trees and ridge regression over views of an example (docs/judge.md)",
+        source="boosted trees and ridge regression over views of an example (docs/explain/judge.md)",
         notes=(
             "For short English chat. Reads the context, and references where there are any, or these alone. Scores lie "
             "from 1 to 5. What it was trained on, how far it agrees with people, what fools it: rejoinder show "
@@ -81,7 +81,9 @@ def plus_judge(model: str) -> FeatureJudge:
     # The heads may be older than what the box has learnt to read since.
     readers = [reader for reader in (box, replace(box, mood=None)) if parts.config.get(_BOX) == _digest(reader)]
     if not readers:
-        raise DataError("its heads belong to another judge in the box", "Install rejoinder again", where=str(PLUS_FOLDER))
+        raise DataError(
+            "its heads belong to another judge in the box", "Install rejoinder again", where=str(PLUS_FOLDER)
+        )
     resources = replace(readers[0], added=(source,))
     judge = FeatureJudge(resources, heads_in(parts, resources.features), training_in(parts.config))
     return replace(judge, name=PLUS_NAME, version=PLUS_VERSION, domain=SHORT_CHAT, form=bundled_rule())
@@ -94,7 +96,8 @@ def _source(model: str) -> CausalModel:
         if model == PACKAGED:
             raise
         problem = f"{PREFIX}:{model}: no causal language model on this machine is called so"
-        raise MissingAsset(f"{problem}. The judge goes with one alone: {PLUS_NAME} (docs/judge.md)") from error
+        remedy = f"The judge goes with one alone: {PLUS_NAME} (docs/explain/judge.md)"
+        raise MissingAsset(f"{problem}. {remedy}") from error
 
 
 def plus_parts(judge: FeatureJudge) -> Parts:
