@@ -28,7 +28,7 @@ _AFTER_SCORERS = """
 The folder of a trained judge is a scorer name too. More about one scorer: rejoinder show NAME
 External scores: column:KEY, python:MODULE:FUNCTION, command:PROGRAM (examples in, scores out) and
 openai:URL#MODEL (a language model behind an endpoint, which texts go to): docs/own-scores.md
-plus:smollm2 is the judge with a small language model in addition, on this machine: docs/judge.md
+plus:smollm2 is the judge with a small language model in addition, on this machine: docs/explain/judge.md
 """
 _KEYS = ["kind", "summary", "needs", "range", "higher_is_better", "domain", "unread", "source", "notes", "version"]
 EXAMPLE = Example(
