@@ -37,7 +37,7 @@ SIZES = DialogueSizes(
 LONGEST, BEAM = 40, 5
 BATCHES = (1, 64)
 BARE, GREEDY = "bare greedy loop", "greedy"
-TARGET = 0.8
+TARGET = 0.75
 Write = Callable[[Tensor], object]
 
 

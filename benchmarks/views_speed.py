@@ -21,11 +21,11 @@ from pathlib import Path
 
 import rejoinder
 from rejoinder.example import Example
-from rejoinder.judges.features import reading, reference
-from rejoinder.judges.features.language import LanguageView
-from rejoinder.judges.features.lexical import LexicalView
-from rejoinder.judges.features.reference import ReferenceView
+from rejoinder.judges.features.language_model import trigram_block
+from rejoinder.judges.features.reference import reference_block
+from rejoinder.judges.features.resources import lexical_block
 from rejoinder.judges.features.table import FeatureBlock
+from rejoinder.judges.features.text import clear_cache
 from rejoinder.pretraining.recipe import Counts
 from rejoinder.pretraining.statistics import count_phrases
 from rejoinder.report.markdown import markdown_table
@@ -41,15 +41,9 @@ def examples_of(count: int) -> list[Example]:
     return [Example(one.context, one.response, (other.response,)) for one, other in pairwise(told)]
 
 
-def forget() -> None:
-    """Forget all texts that were read before."""
-    for remembered in (reading.words_of, reading.turn_of, reference.text_of):
-        remembered.forget()
-
-
 def taken(view: FeatureBlock, examples: Sequence[Example]) -> float:
     """Milliseconds of the processor for some examples at once."""
-    forget()
+    clear_cache()
     start = time.process_time()
     view.compute(examples)
     return 1000 * (time.process_time() - start)
@@ -77,7 +71,7 @@ def main() -> None:
     given = parser.parse_args()
     examples = examples_of(given.examples)
     phrases = count_phrases((turn for one in examples for turn in (*one.context, one.response)), Counts())
-    views = (LexicalView(phrases), LanguageView(phrases), ReferenceView(phrases))
+    views = (lexical_block(phrases), trigram_block(phrases), reference_block(phrases))
     times = {view.name: measured(view, examples, given.rounds) for view in views}
     times["together"] = [sum(one) for one in zip(*times.values(), strict=True)]
     rows = [[name, *(f"{value:.2f}" for value in found)] for name, found in times.items()]

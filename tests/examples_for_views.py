@@ -1,16 +1,14 @@
-"""What the tests of views share: phrases of a small corpus, examples of all kinds, and what holds of every view."""
+"""What the tests of features share: phrases of a small corpus, examples of all kinds, features by name."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 
-import numpy as np
 from hypothesis import strategies as st
 
 from every import ODD_TEXTS
 from rejoinder.example import Example
-from rejoinder.judges.features.table import FeatureBlock, Features
+from rejoinder.judges.features.table import FeatureBlock
 from rejoinder.models.phrases import Phrases
 from rejoinder.pretraining.recipe import Counts
 from rejoinder.pretraining.statistics import count_phrases
@@ -42,24 +40,16 @@ def phrases() -> Phrases:
     return count_phrases(TURNS, Counts(bigrams=1, trigrams=1, replies=2))
 
 
-def feature(view: FeatureBlock, example: Example, name: str) -> float:
+def names_of(block: FeatureBlock) -> list[str]:
+    """The names of the features of a block."""
+    return [feature.name for feature in block.features]
+
+
+def feature(block: FeatureBlock, example: Example, name: str) -> float:
     """One feature of an example."""
-    return float(view.compute([example])[0, view.columns.index(name)])
+    return float(block.compute([example])[0, names_of(block).index(name)])
 
 
-def features(view: FeatureBlock, example: Example) -> dict[str, float]:
+def features(block: FeatureBlock, example: Example) -> dict[str, float]:
     """The features of an example by name."""
-    return dict(zip(view.columns, view.compute([example])[0].tolist(), strict=True))
-
-
-def require_rows_of_their_own(view: FeatureBlock, examples: Sequence[Example]) -> Features:
-    """The features, each row of which is the same alone, in another order and beside copies."""
-    found = view.compute(examples)
-    assert found.dtype == np.float32 and found.shape == (len(examples), len(view.columns))
-    if examples:
-        alone = np.concatenate([view.compute([example]) for example in examples])
-        np.testing.assert_allclose(alone, found, atol=1e-5)
-    np.testing.assert_allclose(
-        view.compute([*examples[::-1], *examples]), np.concatenate([found[::-1], found]), atol=1e-5
-    )
-    return found
+    return dict(zip(names_of(block), block.compute([example])[0].tolist(), strict=True))

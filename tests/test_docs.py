@@ -30,6 +30,7 @@ DOCUMENTS = [
     PROJECT / "README.md",
     PROJECT / "CONTRIBUTING.md",
     *sorted((PROJECT / "docs").glob("*.md")),
+    *sorted((PROJECT / "docs" / "explain").glob("*.md")),
     *sorted((PROJECT / "docs" / "howto").glob("*.md")),
     *sorted((PROJECT / "docs" / "tutorials").glob("*.md")),
     *sorted((PROJECT / "website").rglob("*.md")),
@@ -101,7 +102,7 @@ def write_ratings(folder: Path) -> None:
 
 
 def write_for_fit(folder: Path) -> None:
-    """What docs/fit.md takes for granted: ratings, choices, and a judge over views."""
+    """What docs/howto/fit.md takes for granted: ratings, choices, and a judge."""
     write_ratings(folder)
     quick_judge(made_material(folder)).save(folder / "shop-judge")
     with (folder / "choices.jsonl").open("w", encoding="utf-8") as stream:

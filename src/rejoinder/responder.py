@@ -82,7 +82,13 @@ class Responder(Protocol):
 
 
 def request(context: Context, seed: int, withheld: str | None = None) -> Request:
-    """Return the request for a context (see `Request`); its own seed follows from `seed` and the context."""
+    """Return the request for a context; its own seed follows from `seed` and the context.
+
+    Args:
+        context: see `Request`.
+        seed: of all requests.
+        withheld: see `Request`.
+    """
     text = json.dumps([seed, *context])
     return Request(context, int.from_bytes(hashlib.sha256(text.encode()).digest()[:6]), withheld)
 
@@ -104,7 +110,8 @@ def answer(
         batch_size: requests answered together.
         advance: called with the number of requests of each batch when it is done.
 
-    Raises `UsageError` if `count` or `batch_size` is under 1.
+    Raises:
+        UsageError: `count` or `batch_size` is under 1.
     """
     if count < 1 or batch_size < 1:
         raise UsageError("count and batch_size are expected to be 1 or more")

@@ -27,7 +27,7 @@ CARDS = {
         needs=frozenset({"context or reference"}),
         range=PREDICTED,
         version=VERSION,
-        source="boosted trees and ridge regression over views of an example (docs/judge.md)",
+        source="boosted trees and ridge regression over views of an example (docs/explain/judge.md)",
         notes=(
             "For short English chat. Reads the context, and references where there are any, or these alone. Scores lie "
             "from 1 to 5. What it was trained on, how far it agrees with people, what fools it: rejoinder show "

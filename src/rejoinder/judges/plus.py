@@ -62,7 +62,8 @@ def _source(model: str) -> CausalModel:
         if model == PACKAGED:
             raise
         problem = f"{PREFIX}:{model}: no causal language model on this machine is called so"
-        raise MissingAsset(f"{problem}. The judge goes with one alone: {PREFIX}:{PACKAGED} (docs/judge.md)") from error
+        remedy = f"The judge goes with one alone: {PREFIX}:{PACKAGED} (docs/explain/judge.md)"
+        raise MissingAsset(f"{problem}. {remedy}") from error
 
 
 def kept(judge: FeatureJudge) -> Parts:

@@ -20,7 +20,7 @@ from rejoinder.scoring.catalog import load_scorer
 _GROUPS = {
     "judges": "Judges that you can train. The folder of a trained one is a scorer name. More: docs/train.md",
     "encoders": "Encoders (-e of train and encode), trained ones by their folder. More: docs/pretraining.md",
-    "responders": "Responders (-r of respond and selftalk), trained ones by their folder. More: docs/responders.md",
+    "responders": "Responders (-r of respond and selftalk), trained ones by their folder. More: docs/howto/respond.md",
     "material": "Inputs of judges in addition to an encoder's vectors, by their folder. More: docs/pretraining.md",
     "attacks": "Attacks (--family of audit), and what each would show. More: docs/audit.md",
 }
@@ -28,7 +28,7 @@ _AFTER_SCORERS = """
 The folder of a trained judge is a scorer name too. More about one scorer: rejoinder show NAME
 External scores: column:KEY, python:MODULE:FUNCTION, command:PROGRAM (examples in, scores out) and
 openai:URL#MODEL (a language model behind an endpoint, which texts go to): docs/own-scores.md
-plus:smollm2 is the judge with a small language model in addition, on this machine: docs/judge.md
+plus:smollm2 is the judge with a small language model in addition, on this machine: docs/explain/judge.md
 """
 _KEYS = ["kind", "summary", "needs", "range", "higher_is_better", "domain", "unread", "source", "notes", "version"]
 EXAMPLE = Example(

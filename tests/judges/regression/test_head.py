@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,15 +16,15 @@ from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import NO_LINE, AugmentedExample, ReplySet, WrittenFor, augment, written
-from rejoinder.judges.features.lexical import LexicalView
-from rejoinder.judges.features.table import WIDE, FeatureBlock, Features, FeatureSet, Group
+from rejoinder.judges.features.resources import lexical_block
+from rejoinder.judges.features.table import WIDE, Feature, FeatureBlock, Features, FeatureSet
 from rejoinder.judges.regression.folder import heads_in, with_heads
 from rejoinder.judges.regression.head import VECTOR_LINE, Head, fit_head
 from rejoinder.judges.regression.learner import FeatureLearner, FittedHeads, encode, line_weights, standardized
 from rejoinder.judges.regression.linear import MIN_REPLIES, PROBES
 from rejoinder.scorer import FloatArray
 
-LEXICAL = FeatureSet((LexicalView(phrases()),))
+LEXICAL = FeatureSet((lexical_block(phrases()),))
 
 
 def full(features: FloatArray, vector: FloatArray | None = None, nonsense: float = 0.0) -> FloatArray:
@@ -86,18 +85,12 @@ def test_ratings_are_standardized_within_their_set_and_large_sets_weigh_by_the_r
     assert weights[sets == 1].sum() / weights[sets == 0].sum() == pytest.approx(2)
 
 
-@dataclass(frozen=True)
-class State:
-    """A block of three numbers, as a language model has them of a reply."""
+def three_numbers(examples: Sequence[Example]) -> Features:
+    """Return three numbers for each reply, like a language model."""
+    return np.array([[len(one.response), one.response.count("e"), one.response.count(" ")] for one in examples])
 
-    name = "state"
-    columns = ("0", "1", "2")
-    groups: tuple[Group, ...] = (WIDE,) * 3
-    needs = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
 
-    def compute(self, examples: Sequence[Example]) -> Features:
-        return np.array([[len(one.response), one.response.count("e"), one.response.count(" ")] for one in examples])
+STATE = FeatureBlock("state", [Feature(str(number), WIDE, None, 0, np.inf) for number in range(3)], three_numbers)
 
 
 def fitted(*blocks: FeatureBlock) -> tuple[FeatureSet, FittedHeads]:
@@ -107,7 +100,7 @@ def fitted(*blocks: FeatureBlock) -> tuple[FeatureSet, FittedHeads]:
         ReplySet((f"context number {i} of these",), (texts[i],), (texts[i + MIN_REPLIES],), (texts[-i],))
         for i in range(MIN_REPLIES)
     ]
-    examples, feature_set = rated("one", 90), FeatureSet((LexicalView(phrases()), *blocks))
+    examples, feature_set = rated("one", 90), FeatureSet((lexical_block(phrases()), *blocks))
 
     class Resources:
         features = feature_set
@@ -119,7 +112,7 @@ def fitted(*blocks: FeatureBlock) -> tuple[FeatureSet, FittedHeads]:
 
 
 def test_a_folder_keeps_probes_and_refuses_those_over_other_features() -> None:
-    feature_set, fit = fitted(State())
+    feature_set, fit = fitted(STATE)
     parts = with_heads(Parts({}, {}), feature_set, fit.heads)
     again, features = heads_in(parts, feature_set), feature_set.compute(rated("two", 8))
     assert again.keys() == fit.heads.keys() and again

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,8 +12,7 @@ import rejoinder
 import rejoinder.judges.features.extent as extent
 from rejoinder.example import Example
 from rejoinder.judges.features.extent import CHARACTERS, SUBWORDS, bounded, shown
-from rejoinder.judges.features.table import Features, FeatureSet, Group
-from rejoinder.judges.learner import Side
+from rejoinder.judges.features.table import FeatureBlock, Features, FeatureSet
 from rejoinder.judges.notes import CONTEXT_CUT, CUT
 from rejoinder.judges.regression.judge import FeatureJudge
 from rejoinder.text.normalize import visible_text
@@ -61,22 +59,6 @@ def test_no_text_without_words_gets_past_the_limit(text: str) -> None:
     assert shown(read.example, tuple).example == read.example
 
 
-@dataclass(frozen=True)
-class Counting:
-    """A view that keeps what it was given."""
-
-    given: list[Example]
-    name: str = "counting"
-    columns: tuple[str, ...] = ("none",)
-    groups: tuple[Group, ...] = ("other",)
-    needs: tuple[Side, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    def compute(self, examples: Sequence[Example]) -> Features:
-        self.given.extend(examples)
-        return np.zeros((len(examples), 1), np.float32)
-
-
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("piece", ["we talked about it. ", "x", "<b>a</b>", "**", "&amp;", "日本", " \n", "a: "])
 def test_the_work_does_not_grow_with_a_text_beyond_the_limit(
@@ -97,9 +79,14 @@ def test_the_work_does_not_grow_with_a_text_beyond_the_limit(
     totals = []
     for size in (MEGABYTE, 2 * MEGABYTE):
         work.clear()
-        view = Counting([])
-        FeatureSet((view,), pieces).compute([holding(side, piece * (size // len(piece)))])
-        (example,) = view.given
+        batches: list[Sequence[Example]] = []
+
+        def compute(examples: Sequence[Example], batches: list[Sequence[Example]] = batches) -> Features:
+            batches.append(examples)
+            return np.zeros((len(examples), 0), np.float32)
+
+        FeatureSet((FeatureBlock("none", (), compute),), pieces).compute([holding(side, piece * (size // len(piece)))])
+        ((example,),) = batches
         read = sum(map(len, (*example.context, example.response, *example.references)))
         assert read <= SUBWORDS + 100
         looked_at = bounded(holding(side, piece * (size // len(piece))))

@@ -1,162 +1,107 @@
-"""The view `alignment`: how near each word of a reply comes to some word of its context, by vectors of word pieces.
+"""Features of how near each word piece of a reply comes to some word piece of its context, by vectors of word pieces.
 
-It finds "dog" in a reply to "my puppy": overlap that needs no equal words. Nothing here is learnt. Shapes: R pieces of
-a reply, C of a context, E dimensions.
+They find "dog" in a reply to "my puppy": overlap without equal words. Nothing is fitted. Shapes: N examples, P pairs of
+a reply with a part of its context, R pieces of a reply, C of a context, E dimensions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from functools import partial
+from itertools import chain
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
-from rejoinder.judges.features.table import Features, Group
-from rejoinder.judges.learner import Side
+from rejoinder.judges.features.table import FeatureBlock, Features, joint_features
 
 Floats = NDArray[np.float32]
-LONGEST = 4096  # pieces that are read of a reply, from its beginning
-RECENT = 128  # pieces that are read of a context, to its end: time and memory grow with the product of both
-_NEAREST = 3  # pieces that count as the nearest
+LONGEST_REPLY = 4096  # pieces that are read of a reply, its first ones
+LONGEST_CONTEXT = 128  # pieces that are read of a context, its last ones: the cost grows with the product of both
+_NEAREST = 3  # pieces of `nearest`
 _TURNS = 3
-_SHORTEST = 1e-6  # no vector is shorter
-_SIDES = ("last", "three")
-_MEASURES = ("met", "met_weighted", "least_met", "taken_up", "nearest")
-_NOTHING = (np.nan,) * len(_MEASURES)
-_COLUMNS = tuple(f"{side}_{measure}" for side in _SIDES for measure in _MEASURES)
+_LEAST = np.float32(1e-6)  # added to weights, and the least length of a vector
 
 
-class Pieces(Protocol):
-    """An encoder that has a vector and a weight for each piece of a text, whatever stands beside it."""
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """What decides the vectors, for signatures."""
-        ...
+class PieceVectors(Protocol):
+    """An encoder with a vector and a weight for each piece of a text, whatever pieces are beside it."""
 
     @property
     def table(self) -> Floats:
-        """The vector of each piece."""
+        """[V, E] the vector of each piece."""
         ...
 
     @property
     def weights(self) -> Floats:
-        """How much each piece counts in a text, 0 or more."""
+        """[V] how much each piece counts in a text, 0 or more."""
         ...
 
     def pieces(self, text: str) -> Sequence[int]:
-        """The rows of a text's pieces in `table` and `weights`."""
+        """Return the rows of a text's pieces in `table` and `weights`."""
         ...
 
 
-class Read(NamedTuple):
-    """A text of one piece or more.
+def alignment_block(encoder: PieceVectors) -> FeatureBlock:
+    """Return how near a reply comes to the last turn, and to the last three turns.
 
-    Attributes:
-        vectors: [R, E] of length 1.
-        shares: [R] of the weight of the text, together 1.
+    `met` is the mean cosine of the reply's pieces with their nearest piece of the context, `met_weighted` weights it by
+    how much a piece counts, `least_met` is the lowest. `taken_up` is the weighted mean for the pieces of the context,
+    `nearest` the three largest terms of `met_weighted`.
     """
-
-    vectors: Floats
-    shares: Floats
-
-
-@dataclass(frozen=True)
-class AlignmentView:
-    """How near the pieces of a reply come to those of the last turn, and of the last three.
-
-    For either: how near they come on average, and weighted by how much they count; how near the farthest comes; how
-    near what was said comes to the reply, weighted; and what the three pieces that add most to the second come to.
-
-    Attributes:
-        encoder: has the vectors.
-    """
-
-    encoder: Pieces
-    name: str = "alignment"
-    needs: tuple[Side, ...] = ("context",)
-    columns: tuple[str, ...] = _COLUMNS
-    groups: tuple[Group, ...] = tuple("context fit" for _ in _COLUMNS)
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """What decides the vectors, and the version of the columns."""
-        return {**self.encoder.options, "version": 1}
-
-    def compute(self, examples: Sequence[Example]) -> Features:
-        """[N, F] the features, from -1 to 1; NaN where the reply or the context has no piece."""
-        rows = np.full((len(examples), len(_COLUMNS)), np.nan, dtype=np.float32)
-        for row, example in zip(rows, examples, strict=True):
-            reply = self._read(self.encoder.pieces(example.response)[:LONGEST])
-            if reply is not None:
-                last, three = (
-                    self.encoder.pieces(" ".join(example.context[-turns:]))[-RECENT:] for turns in (1, _TURNS)
-                )
-                row[:] = self._measured(reply, last, three)
-        return np.clip(rows, -1.0, 1.0)  # the last bits of a cosine of 1 depend on the processor
-
-    def _measured(self, reply: Read, last: Sequence[int], three: Sequence[int]) -> Sequence[float]:
-        """[F] the measures of a reply beside the pieces of the last turn, and beside those of the last three."""
-        whole = self._read(three)
-        if whole is None or three[-len(last) :] != last:
-            return (*self._beside(reply, self._read(last)), *self._beside(reply, whole))
-        # Mostly the last turn's pieces are the last of all three, and its cosines among theirs.
-        cosines = _cosines(reply, whole)
-        part = _measures(reply, self._shares(last), cosines[:, -len(last) :])
-        return (*part, *_measures(reply, whole.shares, cosines))
-
-    def _beside(self, reply: Read, context: Read | None) -> Sequence[float]:
-        """The measures of a reply beside a context; NaN where it has no piece."""
-        return _NOTHING if context is None else _measures(reply, context.shares, _cosines(reply, context))
-
-    @cached_property
-    def _lengths(self) -> Floats:
-        """The length of each piece's vector."""
-        found: Floats = np.sqrt(np.square(self.encoder.table).sum(axis=1))
-        return np.maximum(found, np.float32(_SHORTEST))
-
-    def _read(self, ids: Sequence[int]) -> Read | None:
-        """The vectors and shares of some pieces; None where there are none."""
-        if not ids:
-            return None
-        rows = np.asarray(ids, dtype=np.int64)
-        vectors = self.encoder.table.take(rows, axis=0)
-        vectors /= self._lengths.take(rows)[:, None]
-        return Read(vectors, self._shares(rows))
-
-    def _shares(self, ids: Sequence[int] | NDArray[np.int64]) -> Floats:
-        """[R] the shares of one piece or more."""
-        weights = self.encoder.weights.take(np.asarray(ids, dtype=np.int64))
-        weights += np.float32(_SHORTEST)
-        weights /= weights.sum()
-        return weights
+    measures = ("met", "met_weighted", "least_met", "taken_up", "nearest")
+    names = [f"{part}_{measure}" for part in ("last", "three") for measure in measures]
+    features = joint_features("context fit", -1, 1, *names)
+    return FeatureBlock("alignment", features, partial(_alignment, encoder))
 
 
-def _cosines(reply: Read, context: Read) -> Floats:
-    """[R, C] the cosines of all pieces, each from its two alone, to the last bit."""
-    # Not `@`: how many threads a product of matrices runs on decides its last bits.
-    found: Floats = np.einsum("ie,je->ij", reply.vectors, context.vectors)
-    return found
+def _alignment(encoder: PieceVectors, examples: Sequence[Example]) -> Features:
+    """Return [N, 10] features; NaN where the reply or the part of the context has no piece."""
+    replies = [example.response for example in examples]
+    parts = [[" ".join(example.context[-turns:]) for example in examples] for turns in (1, _TURNS)]
+    pieces = {text: encoder.pieces(text) for text in {*replies, *chain.from_iterable(parts)}}
+    reply_ids = [pieces[text][:LONGEST_REPLY] for text in replies]
+    features = np.full((2, len(examples), 5), np.nan, np.float32)
+    for values, texts in zip(features, parts, strict=True):
+        context_ids = [pieces[text][-LONGEST_CONTEXT:] for text in texts]
+        rows = [row for row, ids in enumerate(context_ids) if ids and reply_ids[row]]
+        if rows:
+            values[rows] = _measures(encoder, [reply_ids[row] for row in rows], [context_ids[row] for row in rows])
+    return np.clip(np.hstack(list(features)), -1.0, 1.0)
 
 
-def _measures(reply: Read, shares: Floats, cosines: Floats) -> Sequence[float]:
-    """The measures of a reply beside a context.
-
-    Args:
-        reply: of R pieces.
-        shares: [C] of the pieces of the context.
-        cosines: [R, C].
-    """
-    nearest = cosines.max(axis=1)
-    worth = reply.shares * nearest
-    return (
-        nearest.sum() / np.float32(len(nearest)),
-        worth.sum(),
-        nearest.min(),
-        (shares * cosines.max(axis=0)).sum(),
-        np.sort(worth)[-_NEAREST:].sum(),
+def _measures(encoder: PieceVectors, replies: Sequence[Sequence[int]], contexts: Sequence[Sequence[int]]) -> Floats:
+    """Return [P, 5] the measures of P pairs of a reply and a context of one piece or more each."""
+    ids, places = np.unique([*chain.from_iterable(replies), *chain.from_iterable(contexts)], return_inverse=True)
+    vectors = encoder.table[ids]
+    vectors /= np.maximum(np.sqrt(np.einsum("ie,ie->i", vectors, vectors)), _LEAST)[:, None]
+    lengths = np.array([[*map(len, texts)] for texts in (replies, contexts)])  # [2, P]
+    (reply_starts, context_starts), owners = np.cumsum(lengths, axis=1) - lengths, np.arange(len(replies))
+    split = int(lengths[0].sum())
+    reply_places, context_places = places[:split], places[split:]
+    nearest, met = np.empty(split), np.empty(len(context_places))  # of each piece, the cosine with its nearest
+    for r, rows, c, columns in zip(reply_starts, lengths[0], context_starts, lengths[1], strict=True):
+        cosines = vectors[reply_places[r : r + rows]] @ vectors[context_places[c : c + columns]].T  # [R, C]
+        cosines.max(axis=1, out=nearest[r : r + rows])
+        cosines.max(axis=0, out=met[c : c + columns])
+    weights = encoder.weights[ids].astype(np.float64) + _LEAST
+    reply_shares = _shares(weights[reply_places], reply_starts, lengths[0])
+    context_shares = _shares(weights[context_places], context_starts, lengths[1])
+    worth, owner = reply_shares * nearest, np.repeat(owners, lengths[0])
+    order = np.lexsort((-worth, owner))
+    best = order[np.arange(split) < (reply_starts + _NEAREST)[owner]]
+    measures = (
+        np.add.reduceat(nearest, reply_starts) / lengths[0],
+        np.add.reduceat(worth, reply_starts),
+        np.minimum.reduceat(nearest, reply_starts),
+        np.add.reduceat(context_shares * met, context_starts),
+        np.bincount(owner[best], worth[best], len(replies)),
     )
+    return np.stack(measures, axis=1).astype(np.float32)
+
+
+def _shares(weights: NDArray[np.float64], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the share of each piece in the weight of its text."""
+    shares: NDArray[np.float64] = weights / np.repeat(np.add.reduceat(weights, starts), lengths)
+    return shares

@@ -1,61 +1,102 @@
-"""Columns of what a reply shares with its context, down to copying it; and of what it shares and denies.
+"""Features of what a reply repeats: within itself, of its speaker's earlier turns, and of the context down to a copy.
 
-An empty context shares nothing: all are 0 then.
+Without repetition they are 0, and so they are of an empty context.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence, Sized
+from itertools import pairwise
+from math import inf
 
-from rejoinder.judges.features.reading import NEGATIONS, Reading, Turn, common_subsequence, share
-from rejoinder.judges.features.view import Column
-
-
-def _column(name: str, of: Callable[[Reading], float]) -> Column[Reading]:
-    return Column(name, "context overlap", of)
+from rejoinder.judges.features.table import Feature
+from rejoinder.judges.features.text import WORDS, ReadExample, Text, common_subsequence, share
 
 
-def _words(read: Reading, words: frozenset[str]) -> float:
-    """The share of the reply's different words that are among some."""
-    return len(read.reply.kinds & words) / max(1, len(read.reply.kinds))
+def _repeated(kinds: Sized, count: int) -> float:
+    """Return the share of things that repeat one before them, of so many different ones among `count`."""
+    return 1.0 - len(kinds) / count if count > 0 else 0.0
 
 
-def _pairs(read: Reading, turn: Turn) -> float:
-    """The share of the reply's different pairs of words that stand in a turn too."""
-    return len(read.reply.pairs & turn.pairs) / max(1, len(read.reply.pairs))
+def _repeated_threes(read: ReadExample) -> float:
+    """Return the share of runs of three words that occurred before."""
+    words = read.reply.words
+    return _repeated(set(zip(words, words[1:], words[2:], strict=False)), len(words) - 2)
 
 
-def _in_order_before(read: Reading) -> float:
-    """How much of the reply stands in the turn before the last in the same order."""
-    return common_subsequence(read.reply.words, read.before_last.words) / read.reply.size
+def _repeated_content(read: ReadExample) -> float:
+    """Return the share of content words that occurred before."""
+    topics = read.reply.topics
+    return _repeated(topics, sum(map(topics.__contains__, read.reply.words)))
 
 
-def _is_copy(read: Reading) -> bool:
-    """Whether a turn of the context is the reply, word for word."""
+def _doubled(read: ReadExample) -> float:
+    """Return the share of words that directly follow themselves."""
+    return sum(word == following for word, following in pairwise(read.reply.words)) / read.reply.size
+
+
+def _equal_halves(read: ReadExample) -> bool:
+    """Return whether a reply of four words or more says the same twice."""
+    words, half = read.reply.words, len(read.reply.words) // 2
+    return half > 1 and words[:half] == words[half : 2 * half]
+
+
+def _words(read: ReadExample, turns: Iterable[Text]) -> float:
+    """Return the share of the reply's different words that are in some turns."""
+    kinds = read.reply.kinds
+    shared: frozenset[str] = frozenset().union(*[kinds & turn.kinds for turn in turns])
+    return len(shared) / (len(kinds) or 1)
+
+
+def _pairs(read: ReadExample, turns: Sequence[Text]) -> float:
+    """Return the largest share of the reply's different pairs of words that one of some turns has."""
+    reply = read.reply
+    # A turn without any word of the reply has no pair of it: its pairs are not needed.
+    turns = [turn for turn in turns if not reply.kinds.isdisjoint(turn.kinds)]
+    return max([len(reply.pairs & turn.pairs) for turn in turns], default=0) / (len(reply.pairs) or 1)
+
+
+def _in_order_of_before(read: ReadExample) -> float:
+    """Return the share of the reply that the turn before the last has in the same order."""
+    return common_subsequence(read.reply, read.before_last) / read.reply.size
+
+
+def _is_copy(read: ReadExample) -> bool:
+    """Return whether a turn of the context is the reply, word for word."""
     return any(read.reply.words == turn.words for turn in read.context)
 
 
-def _denied(read: Reading, *turns: Turn) -> float:
-    """The highest share of topics that the reply has from a turn which negates where it does not, or the reverse."""
-    topics = read.reply.topics - NEGATIONS
-    others = [turn.topics for turn in turns if turn.negates != read.reply.negates]
-    return share(max((read.weight(topics & other) for other in others), default=0.0), read.weight(topics))
+def _denied(read: ReadExample, turns: Sequence[Text]) -> float:
+    """Return the largest share of topics in common with a turn that negates where the reply does not, or vice versa."""
+    topics = read.reply.topics - WORDS["negations"]
+    shared = [topics & turn.topics for turn in turns if turn.negates != read.reply.negates]
+    return share(max(map(read.weight, shared)), read.weight(topics)) if any(shared) else 0.0
 
 
-COLUMNS: tuple[Column[Reading], ...] = (
-    _column("topics_of_last", lambda read: read.shared(read.last.topics)),
-    _column("topics_of_three", lambda read: read.shared(read.recent_topics)),
-    _column("topics_of_all", lambda read: read.shared(read.all_topics)),
-    _column("shared_topics", lambda read: len(read.reply.topics & read.recent_topics)),
-    _column("shares_a_topic", lambda read: bool(read.reply.topics & read.recent_topics)),
-    _column("words_of_last", lambda read: _words(read, read.last.kinds)),
-    _column("words_of_three", lambda read: _words(read, read.recent_words)),
-    _column("in_order_of_last", lambda read: read.in_order_with_last / read.reply.size),
-    _column("last_in_order", lambda read: read.in_order_with_last / read.last.size),
-    _column("in_order_of_before", _in_order_before),
-    _column("pairs_of_last", lambda read: _pairs(read, read.last)),
-    _column("pairs_of_earlier", lambda read: max((_pairs(read, turn) for turn in read.context[:-1]), default=0.0)),
-    _column("is_copy", _is_copy),
-    Column("denies_last", "context fit", lambda read: _denied(read, read.last)),
-    Column("denies_own", "context fit", lambda read: _denied(read, *read.own)),
+REPETITION: tuple[Feature[ReadExample], ...] = (
+    Feature("repeated_words", "repetition", lambda read: _repeated(read.reply.kinds, len(read.reply.words)), 0, 1),
+    Feature("repeated_pairs", "repetition", lambda read: _repeated(read.reply.pairs, len(read.reply.words) - 1), 0, 1),
+    Feature("repeated_threes", "repetition", _repeated_threes, 0, 1),
+    Feature("doubled_words", "repetition", _doubled, 0, 1),
+    Feature("repeated_content", "repetition", _repeated_content, 0, 1),
+    Feature("equal_halves", "repetition", _equal_halves, 0, 1),
+    Feature("own_topics_again", "repetition", lambda read: read.topic_share(read.same_speaker), 0, 1),
+    Feature("own_pairs_again", "repetition", lambda read: _pairs(read, read.same_speaker), 0, 1),
+)
+OVERLAP: tuple[Feature[ReadExample], ...] = (
+    Feature("topics_of_last", "context overlap", lambda read: read.topic_share([read.last]), 0, 1),
+    Feature("topics_of_three", "context overlap", lambda read: read.topic_share(read.context[-3:]), 0, 1),
+    Feature("topics_of_all", "context overlap", lambda read: read.topic_share(read.context), 0, 1),
+    Feature("shared_topics", "context overlap", lambda read: len(read.shared_topics(read.context[-3:])), 0, inf),
+    Feature("shares_a_topic", "context overlap", lambda read: bool(read.shared_topics(read.context[-3:])), 0, 1),
+    Feature("words_of_last", "context overlap", lambda read: _words(read, [read.last]), 0, 1),
+    Feature("words_of_three", "context overlap", lambda read: _words(read, read.context[-3:]), 0, 1),
+    Feature("in_order_of_last", "context overlap", lambda read: read.in_order / read.reply.size, 0, 1),
+    Feature("last_in_order", "context overlap", lambda read: read.in_order / read.last.size, 0, 1),
+    Feature("in_order_of_before", "context overlap", _in_order_of_before, 0, 1),
+    Feature("pairs_of_last", "context overlap", lambda read: _pairs(read, [read.last]), 0, 1),
+    Feature("pairs_of_earlier", "context overlap", lambda read: _pairs(read, read.context[:-1]), 0, 1),
+    Feature("is_copy", "context overlap", _is_copy, 0, 1),
+    Feature("denies_last", "context fit", lambda read: _denied(read, [read.last]), 0, 1),
+    Feature("denies_own", "context fit", lambda read: _denied(read, read.same_speaker), 0, 1),
 )

@@ -1,153 +1,88 @@
-"""The view `reference`: how near a reply comes to what people replied, by words, characters and topics.
+"""Features of how near a reply comes to its references, by words, characters, topics and length.
 
-Each measure stands there twice, of the nearest reference and as the mean over all. Without a reference all is NaN but
-the number of them. Shapes: R references.
+Each measure is there twice, of the nearest reference and as the mean over all. Shapes: N examples, M references.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
-from math import fsum, log, nan
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
+from math import fsum, inf
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rejoinder.example import Example
-from rejoinder.judges.features.reading import Remembered, Turn, Words, common_subsequence, words_of
-from rejoinder.judges.features.table import Features, Group
-from rejoinder.judges.learner import Side
+from rejoinder.judges.features.table import FeatureBlock, Features, joint_features
+from rejoinder.judges.features.text import SUBSEQUENCE_WORDS, read_text
+from rejoinder.metrics import counting
 from rejoinder.models.phrases import Phrases
+from rejoinder.scorer import FloatArray
 
-_RUNS = (2, 3, 4)  # characters
+_MEASURES = ("words", "pairs", "in_order", "characters", "topics", "length")
 _MOST = 10  # so many references are many
+_RUN = 4  # the longest runs of characters; the shortest are of two
 
 
-@dataclass(frozen=True)
-class Text:
-    """A reply or reference, and what is counted in it."""
-
-    words: Words
-
-    @cached_property
-    def bag(self) -> Mapping[str, int]:
-        """How often each word stands in it."""
-        return Counter(self.words)
-
-    @cached_property
-    def pairs(self) -> Mapping[tuple[str, str], int]:
-        """How often each pair of neighbouring words stands in it."""
-        return Counter(pairwise(self.words))
-
-    @cached_property
-    def topics(self) -> frozenset[str]:
-        """Its different words that say what it is about."""
-        return Turn(self.words).topics
-
-    @cached_property
-    def runs(self) -> tuple[Mapping[str, int], ...]:
-        """How often each run of two, of three and of four characters stands in it, without spaces."""
-        letters = "".join(self.words)
-        return tuple(Counter(letters[at : at + size] for at in range(len(letters) - size + 1)) for size in _RUNS)
-
-
-text_of = Remembered(lambda text: Text(words_of(text)))
-"""A text and what is counted in it."""
-
-
-Measure = Callable[[Text, Text, Phrases], float]
-
-
-def _f1(met: float, mine: float, theirs: float) -> float:
-    """The harmonic mean of the shares of two wholes that meet, 0 where nothing does."""
-    return 2 * met / (mine + theirs) if met else 0.0
-
-
-def _bags(mine: Mapping[Any, int], theirs: Mapping[Any, int]) -> float:
-    """F1 of things that are counted."""
-    met = sum(min(count, theirs.get(thing, 0)) for thing, count in mine.items())
-    return _f1(met, sum(mine.values()), sum(theirs.values()))
-
-
-def _words(reply: Text, reference: Text, _: Phrases) -> float:
-    return _bags(reply.bag, reference.bag)
-
-
-def _pairs(reply: Text, reference: Text, _: Phrases) -> float:
-    return _bags(reply.pairs, reference.pairs)
-
-
-def _in_order(reply: Text, reference: Text, _: Phrases) -> float:
-    """ROUGE-L, as F1."""
-    met = common_subsequence(reply.words, reference.words)
-    return _f1(met, len(reply.words), len(reference.words))
-
-
-def _characters(reply: Text, reference: Text, _: Phrases) -> float:
-    """The mean F1 of runs of two, three and four characters."""
-    return fsum(map(_bags, reply.runs, reference.runs)) / len(_RUNS)
-
-
-def _topics(reply: Text, reference: Text, phrases: Phrases) -> float:
-    """F1 of topics, by idf."""
-    met, mine, theirs = (
-        fsum(phrases.rarity.get(word, phrases.rarest) for word in words)
-        for words in (reply.topics & reference.topics, reply.topics, reference.topics)
+def reference_block(phrases: Phrases) -> FeatureBlock:
+    """Return features that are NaN without a reference, apart from the number of references."""
+    shares = [f"{measure}_{how}" for measure in _MEASURES[:-1] for how in ("best", "mean")]
+    features = (
+        *joint_features("reference fit", 0, 1, *shares),
+        *joint_features("reference fit", -inf, 0, "length_best", "length_mean"),
+        *joint_features("other", 0, _MOST, "references"),
     )
-    return _f1(met, mine, theirs)
+    return FeatureBlock("reference", features, partial(_reference_features, phrases), needs_reference=True)
 
 
-def _length(reply: Text, reference: Text, _: Phrases) -> float:
-    """How far apart the lengths are: the logarithm of their ratio, without sign, negated so that higher is nearer."""
-    return -abs(log((len(reply.words) + 1) / (len(reference.words) + 1)))
+def _reference_features(phrases: Phrases, examples: Sequence[Example]) -> Features:
+    """Return [N, 13] features; blank references do not count."""
+    features = np.full((len(examples), 2 * len(_MEASURES) + 1), np.nan, np.float32)
+    features[:, -1] = 0
+    rows = [row for row, example in enumerate(examples) if any(map(str.strip, example.references))]
+    if rows:
+        batch = counting.TextBatch.of([examples[row] for row in rows])
+        measures = np.concatenate([_measures(phrases, part) for part in batch.parts()])
+        counts = np.bincount(batch.owners)
+        starts = np.cumsum(counts) - counts
+        features[rows, :-1:2] = np.maximum.reduceat(measures, starts)
+        features[rows, 1:-1:2] = np.add.reduceat(measures, starts) / counts[:, None]
+        features[rows, -1] = np.minimum(counts, _MOST)
+    return features
 
 
-MEASURES: Mapping[str, Measure] = {
-    "words": _words,
-    "pairs": _pairs,
-    "in_order": _in_order,
-    "characters": _characters,
-    "topics": _topics,
-    "length": _length,
-}
-_COLUMNS = (*(f"{name}_{how}" for name in MEASURES for how in ("best", "mean")), "references")
+def _measures(phrases: Phrases, batch: counting.TextBatch) -> FloatArray:
+    """Return [M, 6] the measures of each reference beside its reply."""
+    texts, owners, n = [*map(read_text, batch.texts)], batch.owners, batch.size
+    pairs = list(zip(owners.tolist(), range(n, len(texts)), strict=True))
+    words = counting.number_tokens([text.words for text in texts])
+    letters = counting.number_characters(["".join(text.words) for text in texts])
+    shared = counting.shared_subsequences(
+        *([texts[place].words[:SUBSEQUENCE_WORDS] for place in side] for side in zip(*pairs, strict=True))
+    )
+    topics = np.array([_weight(phrases, text.topics) for text in texts])
+    shared_topics = np.array([_weight(phrases, texts[reply].topics & texts[other].topics) for reply, other in pairs])
+    sizes = np.log(words.lengths + 1)
+    return np.column_stack(
+        [
+            _f1(counting.shared_ngrams(words, owners, 2), counting.ngram_totals(words.lengths, 2), owners),
+            _f1(shared, words.lengths, owners),
+            _f1(counting.shared_ngrams(letters, owners, _RUN), counting.ngram_totals(letters.lengths, _RUN), owners)[
+                :, 1:
+            ].mean(axis=1),
+            _f1(shared_topics, topics, owners),
+            -np.abs(sizes[owners] - sizes[n:]),
+        ]
+    )
 
 
-@dataclass(frozen=True)
-class ReferenceView:
-    """How near a reply comes to its references.
+def _weight(phrases: Phrases, words: frozenset[str]) -> float:
+    """Return the sum of the idf of some words."""
+    return fsum(phrases.rarity.get(word, phrases.rarest) for word in words)
 
-    Attributes:
-        phrases: what words are worth.
-    """
 
-    phrases: Phrases
-    name: str = "reference"
-    needs: tuple[Side, ...] = ("reference",)
-    columns: tuple[str, ...] = _COLUMNS
-    groups: tuple[Group, ...] = tuple("other" if name == "references" else "reference fit" for name in _COLUMNS)
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """The digest of what words are worth, and the version of the columns."""
-        return {"phrases": self.phrases.parts.digest, "version": 1}
-
-    def compute(self, examples: Sequence[Example]) -> Features:
-        """[N, F] the features; NaN without a reference, but for the number of them."""
-        rows = np.array([self._row(example) for example in examples], dtype=np.float32)
-        return rows.reshape(len(examples), len(_COLUMNS))
-
-    def _row(self, example: Example) -> list[float]:
-        """[F] the features of one example."""
-        reply = Text(words_of(example.response))
-        references = [text_of(text) for text in example.references if text.strip()]
-        if not references:
-            return [*[nan] * (len(_COLUMNS) - 1), 0]
-        row: list[float] = []
-        for measure in MEASURES.values():
-            found = [measure(reply, reference, self.phrases) for reference in references]
-            row += max(found), fsum(found) / len(found)
-        return [*row, min(_MOST, len(references))]
+def _f1(shared: NDArray[np.number], totals: NDArray[np.number], owners: NDArray[np.int64]) -> FloatArray:
+    """Return the F1 [M, ...] of what references and replies share, of `totals` of both; 0 where they share nothing."""
+    whole = totals[owners] + totals[len(totals) - len(owners) :]
+    f1: FloatArray = np.divide(2.0 * shared, whole, out=np.zeros(shared.shape), where=shared != 0)
+    return f1

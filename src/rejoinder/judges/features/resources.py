@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, count, takewhile
+from typing import Any
 
 from rejoinder.assets import JUDGE
 from rejoinder.data.folders import AGAIN, Parts, read_folder
 from rejoinder.errors import DataError
+from rejoinder.example import Example
 from rejoinder.judges.features.added import Source, blocks_of, source_from_parts
-from rejoinder.judges.features.alignment import AlignmentView
-from rejoinder.judges.features.language import LanguageView
-from rejoinder.judges.features.lexical import LexicalView
-from rejoinder.judges.features.meaning import MeaningView, ReferenceMeaningView
-from rejoinder.judges.features.mood import MoodView
-from rejoinder.judges.features.reference import ReferenceView
-from rejoinder.judges.features.selection import SelectionView
-from rejoinder.judges.features.table import FeatureBlock, FeatureSet
+from rejoinder.judges.features.alignment import alignment_block
+from rejoinder.judges.features.language_model import trigram_block
+from rejoinder.judges.features.meaning import meaning_block, mood_block, reference_meaning_block, selection_block
+from rejoinder.judges.features.overlap import OVERLAP, REPETITION
+from rejoinder.judges.features.reference import reference_block
+from rejoinder.judges.features.table import Feature, FeatureBlock, Features, FeatureSet, feature_rows
+from rejoinder.judges.features.text import ReadExample
+from rejoinder.judges.features.wording import ANSWERS, FORM, SPECIFICITY
 from rejoinder.llm.causal import CausalModel
 from rejoinder.models import INSIDE, encoder_of
 from rejoinder.models.encoders import CachedEncoder, TruncatingEncoder
@@ -32,6 +34,7 @@ from rejoinder.models.student import StudentEncoder
 
 PHRASES, SELECTOR, MOOD, ADDED = "phrases", "selector", "mood", "own"
 """The names under which a judge's folder holds its resources; those that a user added are `own`, `own_2` and so on."""
+LEXICAL: tuple[Feature[ReadExample], ...] = (*FORM, *SPECIFICITY, *REPETITION, *OVERLAP, *ANSWERS)
 
 
 @dataclass(frozen=True)
@@ -55,32 +58,41 @@ class Resources:
     @cached_property
     def features(self) -> FeatureSet:
         """All features."""
-        student = CachedEncoder(self.student)  # several blocks encode the same turns
-        blocks: list[FeatureBlock] = [
-            LexicalView(self.phrases),
-            LanguageView(self.phrases),
-            AlignmentView(self.student),
-            MeaningView(student),
-            SelectionView(self.selector, student),
-            ReferenceView(self.phrases),
-            ReferenceMeaningView(student),
+        encoder = CachedEncoder(self.student)  # several blocks encode the same turns
+        blocks = [
+            lexical_block(self.phrases),
+            trigram_block(self.phrases),
+            alignment_block(self.student),
+            meaning_block(encoder),
+            selection_block(self.selector, encoder),
+            reference_block(self.phrases),
+            reference_meaning_block(encoder),
         ]
         if self.mood is not None:
-            blocks.append(MoodView(self.mood, student))
+            blocks.append(mood_block(self.mood, encoder))
         for name, source in zip(_added_names(), self.added, strict=False):
             blocks += blocks_of(source, name)
         return FeatureSet(tuple(blocks), self.student.pieces)
 
+    @cached_property
+    def options(self) -> Mapping[str, Any]:
+        """The digests of all resources."""
+        return {name: resource.parts.digest for name, resource in self._named.items()}
+
     def store(self, parts: Parts) -> Parts:
         """Return the parts of a judge with all of this in them."""
-        held: dict[str, Phrases | Selector | Mood | Source] = {}
-        held |= {PHRASES: self.phrases, INSIDE: self.student, SELECTOR: self.selector}
-        if self.mood is not None:
-            held[MOOD] = self.mood
-        held |= dict(zip(_added_names(), self.added, strict=False))
-        for name, resource in held.items():
+        for name, resource in self._named.items():
             parts = parts.holding(name, resource.parts)
         return parts
+
+    @property
+    def _named(self) -> dict[str, Phrases | Selector | Mood | Source]:
+        """The resources by the names that they have in a folder."""
+        named: dict[str, Phrases | Selector | Mood | Source] = {PHRASES: self.phrases, INSIDE: self.student}
+        named[SELECTOR] = self.selector
+        if self.mood is not None:
+            named[MOOD] = self.mood
+        return {**named, **dict(zip(_added_names(), self.added, strict=False))}
 
     def truncated(self, replies: Sequence[str]) -> frozenset[int]:
         """Return the places of the replies that something a user added does not read to their end."""
@@ -91,6 +103,15 @@ class Resources:
     def reads_line(self) -> bool:
         """Whether a feature depends on more of an example than its texts."""
         return any(getattr(source, "reads_line", False) for source in self.added)
+
+
+def lexical_block(phrases: Phrases) -> FeatureBlock:
+    """Return the features of words, finite for every text."""
+
+    def compute(examples: Sequence[Example]) -> Features:
+        return feature_rows(LEXICAL, (ReadExample(example, phrases) for example in examples))
+
+    return FeatureBlock("lexical", LEXICAL, compute)
 
 
 def _added_names() -> Iterator[str]:

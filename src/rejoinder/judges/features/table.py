@@ -5,10 +5,10 @@ A feature that lacks the side of an example that it needs is NaN, never an error
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.features.extent import Pieces, Shown, shown
-from rejoinder.judges.learner import Side
 
 Features = NDArray[np.float32]
 T = TypeVar("T")
@@ -58,37 +57,26 @@ class Feature(NamedTuple, Generic[T]):
     high: float
 
 
-class FeatureBlock(Protocol):
-    """Features that are computed from the same reading of an example."""
+@dataclass(frozen=True)
+class FeatureBlock:
+    """Features that are computed together.
 
-    @property
-    def name(self) -> str:
-        """Its name in folders: `lexical`."""
-        ...
+    Attributes:
+        name: its name in folders: `lexical`.
+        features: the F features.
+        compute: from N examples to [N, F] their features.
+        needs_reference: whether they are NaN without a reference.
+    """
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """[F] the names of its features."""
-        ...
+    name: str
+    features: Sequence[Feature[Any]]
+    compute: Callable[[Sequence[Example]], Features]
+    needs_reference: bool = False
 
-    @property
-    def groups(self) -> tuple[Group, ...]:
-        """[F] what each feature tells."""
-        ...
 
-    @property
-    def needs(self) -> tuple[Side, ...]:
-        """The sides of an example besides the response without which it gives NaN."""
-        ...
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """What decides the features, for signatures."""
-        ...
-
-    def compute(self, examples: Sequence[Example]) -> Features:
-        """[N, F] the features; NaN where a side is missing."""
-        ...
+def joint_features(group: Group, low: float, high: float, *names: str) -> tuple[Feature[Any], ...]:
+    """Return features that their block computes together."""
+    return tuple(Feature(name, group, None, low, high) for name in names)
 
 
 def feature_rows(features: Sequence[Feature[T]], items: Iterable[T]) -> Features:
@@ -113,18 +101,18 @@ class FeatureSet:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """[F] the names that folders hold: `lexical.words`."""
-        return tuple(f"{block.name}.{column}" for block in self.blocks for column in block.columns)
+        return tuple(f"{block.name}.{feature.name}" for block in self.blocks for feature in block.features)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """[F] what each feature tells."""
-        return tuple(group for block in self.blocks for group in block.groups)
+        return tuple(feature.group for block in self.blocks for feature in block.features)
 
     @cached_property
     def plain(self) -> NDArray[np.intp]:
         """The places of the features that need no reference."""
-        needs = [("reference" in block.needs) for block in self.blocks for _ in block.columns]
-        return np.flatnonzero(~np.array(needs, np.bool_))
+        needs_reference = [block.needs_reference for block in self.blocks for _ in block.features]
+        return np.flatnonzero(~np.array(needs_reference, np.bool_))
 
     @cached_property
     def readers(self) -> NDArray[np.intp]:
@@ -136,11 +124,6 @@ class FeatureSet:
         return np.array(
             [RULE if name == NONSENSE else VECTOR if group == WIDE else 0 for name, group in pairs], np.intp
         )
-
-    @cached_property
-    def options(self) -> Mapping[str, Any]:
-        """What decides the features."""
-        return {name: value for block in self.blocks for name, value in block.options.items()}
 
     def places(self, names: Sequence[str]) -> NDArray[np.intp]:
         """Return the place of each named feature, such as those of a folder.

@@ -1,109 +1,196 @@
-"""Columns of how a reply is worded: its length and form, whether it asks or answers, and how cleanly it is written."""
+"""Features of how a reply is worded: length and form, clean writing, specificity, and whether it answers in kind."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from math import log
+from collections.abc import Callable, Sequence
+from math import fsum, inf, log, log1p
 
-from rejoinder.judges.features.reading import Reading, share
-from rejoinder.judges.features.table import Group
-from rejoinder.judges.features.view import Column
+from rejoinder.judges.features.table import Feature, Group
+from rejoinder.judges.features.text import WORDS, WORDS_IN_KIND, ReadExample, share
+from rejoinder.text.detect import is_code
 
 _FEW, _MANY = 4, 25  # words: fewer are few, more are many
-_MOST_TURNS = 6  # so many turns of context are many
-_ANSWERS = frozenset("yes yeah no yep nope sure ok okay well".split())  # noqa: SIM905 - words
-_FIRST_PERSON = frozenset("i i'm i've my me i'll i'd".split())  # noqa: SIM905 - words
-_SECOND_PERSON = frozenset("you your you're".split())  # noqa: SIM905 - words
-_QUESTION_WORDS = frozenset("what how why where when who which".split())  # noqa: SIM905 - words
-_GREETINGS, _THANKS = frozenset(("hi", "hello", "hey")), frozenset(("thanks", "thank"))
-_RUDE = frozenset(
-    "stupid idiot idiots idiotic moron morons dumb fool loser losers shut ugly fat bastard bitch asshole ass dick crap "  # noqa: SIM905 - words
-    "shit bullshit fuck fucking fucked damn hell jerk retard retarded pig pathetic worthless useless disgusting hate "
-    "kill die whore slut scum trash creep freak coward lame suck sucks stfu wtf".split()
-)
-_NOT, _STOPS = frozenset(("don't", "not")), frozenset(".?!")
-# Words that a sentence goes on after: articles, pronouns that own, prepositions, conjunctions, auxiliaries; a comma.
-_GOING_ON = frozenset(
-    "the a an i my your his her our their its to of and or but if because with at from for into than as by on in about "  # noqa: SIM905 - words
-    "between is are was were am be been has have had can could will would should may might must does i'm i've i'll "
-    "i'd you're you'll they're we're it's that's very ,".split()
-)
+_TURNS = 6  # so many turns of context are many
+_UNKNOWN = 4  # unknown words that make nonsense: fewer may be names and technical terms
+_YES_NO = "yes or no"
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _SIGN_RUN = re.compile(r"[^\w\s]{2,}")
 _VOWELLESS = re.compile(r"\b[b-df-hj-np-tv-xz]{4,}\b")
 _MARKUP = re.compile(
     r"</?\w[^<>]{0,40}>|https?:|www\.|&#?\w{2,8};|__\w+|\b_\w+_\b|[{}\\|~^]|\[/?\w{1,12}\]|\ufffd|â€|Ã.", re.IGNORECASE
 )
+_ASCII: dict[Callable[[str], bool], bytes] = {
+    kind: bytes(code for code in range(128) if kind(chr(code)))
+    for kind in (str.isupper, str.isalpha, str.isdigit, str.isspace)
+}
 
 
-def _form(name: str, of: Callable[[Reading], float], group: Group = "form") -> Column[Reading]:
-    return Column(name, group, of)
+def _count(text: str, kind: Callable[[str], bool]) -> int:
+    """Return the number of characters of a kind."""
+    if text.isascii():
+        return len(text) - len(text.encode().translate(None, _ASCII[kind]))
+    return sum(map(kind, text))
 
 
-def _fluency(name: str, of: Callable[[str], float]) -> Column[Reading]:
-    """A column of the reply as it is written."""
-    return Column(name, "fluency", lambda read: of(read.text))
+def _foreign_letters(text: str) -> float:
+    """Return the share of letters that English does not have."""
+    return 0.0 if text.isascii() else sum(not sign.isascii() and sign.isalpha() for sign in text) / len(text)
 
 
-def _count(text: str, which: Callable[[str], bool]) -> int:
-    """How many characters of a text are so."""
-    return sum(map(which, text))
+def _no_letters(text: str) -> float:
+    """Return the share of characters that are no letters; 1 where there are none."""
+    return 1.0 - share(_count(text, str.isalpha) + _count(text, str.isspace), len(text))
 
 
-def _is_foreign(character: str) -> bool:
-    """Whether a character is a letter that English does not have."""
-    return not character.isascii() and character.isalpha()
+def _per_word(pattern: re.Pattern[str], text: str) -> float:
+    """Return how often a pattern occurs for each word."""
+    return share(len(pattern.findall(text)), len(text.split()))
 
 
-def _says_dont_know(read: Reading) -> bool:
-    """Whether the reply says that one does not know."""
-    return "know" in read.reply.kinds and bool(read.reply.kinds & _NOT)
+def _begins(read: ReadExample, name: str) -> bool:
+    """Return whether a reply begins with a word of a list."""
+    return read.reply.first in WORDS[name]
 
 
-def _length_ratio(read: Reading) -> float:
-    """The logarithm of how much longer the reply is than the turn it answers."""
+def _ends(read: ReadExample, name: str) -> bool:
+    """Return whether a reply ends in a word of a list."""
+    return (read.reply.words or ("",))[-1] in WORDS[name]
+
+
+def _does_not_know(read: ReadExample) -> bool:
+    """Return whether a reply says that its speaker does not know."""
+    return "know" in read.reply.kinds and not read.reply.kinds.isdisjoint(WORDS["not_known"])
+
+
+def _length_ratio(read: ReadExample) -> float:
+    """Return the logarithm of the length of a reply over that of the turn it answers."""
     return log((len(read.reply.words) + 1) / (len(read.last.words) + 1))
 
 
-def _ends_in(read: Reading, words: frozenset[str]) -> bool:
-    """Whether the last word of the reply is among some."""
-    return bool(read.reply.words) and read.reply.words[-1] in words
+def _signs(read: ReadExample) -> float:
+    """Return the share of words that are signs."""
+    return sum(not word[0].isalnum() for word in read.reply.words) / read.reply.size
 
 
-COLUMNS: tuple[Column[Reading], ...] = (
+def _content_words(read: ReadExample) -> int:
+    """Return the number of words that say what a reply is about."""
+    return sum(map(read.reply.topics.__contains__, read.reply.words))
+
+
+def _unknown_words(read: ReadExample) -> float:
+    """Return the share of words that the corpus does not have."""
+    known = read.phrases.rarity
+    return sum(word not in known for word in read.reply.words) / read.reply.size
+
+
+def _nonsense(read: ReadExample) -> bool:
+    """Return whether a reply is a program, or most of its words are unknown words in small letters."""
+    words, known = _WORD.findall(read.text), read.phrases.rarity
+    unknown = sum(word.islower() and word.replace("’", "'") not in known for word in words)
+    return (unknown >= _UNKNOWN and 2 * unknown > len(words)) or is_code(read.text)
+
+
+def question_kind(turn: Sequence[str]) -> str:
+    """Return the kind of answer that the last question of a turn asks for, by the words that the question begins with.
+
+    It is "" where there is no question, or one of no kind that is known.
+    """
+    if "?" not in turn:
+        return ""
+    end = len(turn) - 1 - turn[::-1].index("?")
+    breaks = (place for place in range(end - 1, -1, -1) if turn[place] in WORDS["stops"])
+    question = turn[next(breaks, -1) + 1 : end]
+    begins = (place for place, before in enumerate((",", *question[:-1])) if before in WORDS["fillers"])
+    return next(filter(None, (_kind(question[place : place + 2]) for place in begins)), "")
+
+
+def _kind(question: Sequence[str]) -> str:
+    """Return the kind of a question by its first two words; "" where they show none."""
+    first, second = [*question, "", ""][:2]
+    if first == "what" and second == "time":
+        return "when"
+    if first in ("how", "what") and second in WORDS["measured"]:
+        return "how many" if first == "how" else "when"
+    if first in WORDS["begin_yes_no"]:
+        return _YES_NO
+    return first if first in WORDS_IN_KIND else ""
+
+
+def _in_kind(read: ReadExample) -> int:
+    """Return 1 for a reply with a word of the kind that is asked for, -1 for one without, 0 where no kind is known."""
+    kind, reply = question_kind(read.last.words), read.reply
+    if not kind:
+        return 0
+    number = kind in ("when", "how many") and (
+        not reply.kinds.isdisjoint(WORDS["numbers"]) or any(word[0].isdigit() for word in reply.kinds)
+    )
+    return 1 if number or not reply.kinds.isdisjoint(WORDS_IN_KIND[kind]) else -1
+
+
+def _form(
+    name: str, compute: Callable[[ReadExample], float], low: float = 0, high: float = inf
+) -> Feature[ReadExample]:
+    return Feature(name, "form", compute, low, high)
+
+
+def _flag(name: str, compute: Callable[[ReadExample], float], group: Group = "form") -> Feature[ReadExample]:
+    return Feature(name, group, compute, 0, 1)
+
+
+def _fluency(name: str, compute: Callable[[str], float], high: float = 1) -> Feature[ReadExample]:
+    return Feature(name, "fluency", lambda read: compute(read.text), 0, high)
+
+
+FORM: tuple[Feature[ReadExample], ...] = (
     _form("words", lambda read: len(read.reply.words)),
     _form("log_words", lambda read: log(read.reply.size)),
-    _form("few_words", lambda read: len(read.reply.words) < _FEW),
-    _form("many_words", lambda read: len(read.reply.words) > _MANY),
-    _form("word_length", lambda read: share(sum(map(len, read.reply.words)), len(read.reply.words))),
-    _form("last_asks", lambda read: "?" in read.last.kinds),
-    _form("asks", lambda read: "?" in read.reply.kinds),
-    _form("asks_back", lambda read: "?" in read.last.kinds and "?" in read.reply.kinds),
-    _form("begins_as_answer", lambda read: read.reply.first in _ANSWERS),
-    _form("answers_question", lambda read: "?" in read.last.kinds and read.reply.first in _ANSWERS),
-    _form("first_person", lambda read: read.reply.share(_FIRST_PERSON)),
-    _form("second_person", lambda read: read.reply.share(_SECOND_PERSON)),
-    _form("first_person_to_you", lambda read: ("you" in read.last.kinds) * read.reply.share(_FIRST_PERSON)),
-    _form("does_not_know", _says_dont_know),
+    _flag("few_words", lambda read: len(read.reply.words) < _FEW),
+    _flag("many_words", lambda read: len(read.reply.words) > _MANY),
+    _form("word_length", lambda read: sum(map(len, read.reply.words)) / read.reply.size),
+    _flag("last_asks", lambda read: "?" in read.last.kinds),
+    _flag("asks", lambda read: "?" in read.reply.kinds),
+    _flag("asks_back", lambda read: "?" in read.last.kinds and "?" in read.reply.kinds),
+    _flag("begins_as_answer", lambda read: _begins(read, "answers")),
+    _flag("answers_question", lambda read: "?" in read.last.kinds and _begins(read, "answers")),
+    _flag("first_person", lambda read: read.reply.share(WORDS["first_person"])),
+    _flag("second_person", lambda read: read.reply.share(WORDS["second_person"])),
+    _flag("first_person_to_you", lambda read: ("you" in read.last.kinds) * read.reply.share(WORDS["first_person"])),
+    _flag("does_not_know", _does_not_know),
     _form("exclamations", lambda read: read.reply.words.count("!")),
     _form("commas", lambda read: read.reply.words.count(",")),
-    _form("greets", lambda read: read.reply.first in _GREETINGS),
-    _form("sorry", lambda read: "sorry" in read.reply.kinds),
-    _form("thanks", lambda read: bool(read.reply.kinds & _THANKS)),
-    _form("rude_words", lambda read: read.reply.share(_RUDE)),
-    _form("begins_as_question", lambda read: read.reply.first in _QUESTION_WORDS),
-    _form("context_turns", lambda read: min(_MOST_TURNS, len(read.context))),
+    _flag("greets", lambda read: _begins(read, "greetings")),
+    _flag("sorry", lambda read: "sorry" in read.reply.kinds),
+    _flag("thanks", lambda read: not read.reply.kinds.isdisjoint(WORDS["thanks"])),
+    _flag("rude_words", lambda read: read.reply.share(WORDS["rude"])),
+    _flag("begins_as_question", lambda read: _begins(read, "question_words")),
+    _form("context_turns", lambda read: min(_TURNS, len(read.context)), high=_TURNS),
     _form("last_words", lambda read: len(read.last.words)),
-    _form("length_ratio", _length_ratio),
-    _form("signs", lambda read: sum(not word[0].isalnum() for word in read.reply.words) / read.reply.size, "fluency"),
-    _form("ends_sentence", lambda read: _ends_in(read, _STOPS), "fluency"),
-    _form("unfinished", lambda read: _ends_in(read, _GOING_ON), "fluency"),
-    _form("longest_word", lambda read: max(map(len, read.reply.words), default=0), "fluency"),
-    _fluency("capitals", lambda text: share(_count(text, str.isupper), _count(text, str.isalpha))),
+    _form("length_ratio", _length_ratio, low=-inf),
+    _flag("signs", _signs, "fluency"),
+    _flag("ends_sentence", lambda read: _ends(read, "stops"), "fluency"),
+    _flag("unfinished", lambda read: _ends(read, "going_on"), "fluency"),
+    Feature("longest_word", "fluency", lambda read: max(map(len, read.reply.words), default=0), 0, inf),
+    _fluency("capitals", lambda text: share(_count(text, str.isupper), _count(text, str.isalpha)), inf),
     _fluency("digits", lambda text: share(_count(text, str.isdigit), len(text))),
-    _fluency("no_letters", lambda text: 1.0 - share(_count(text, str.isalpha) + _count(text, str.isspace), len(text))),
-    _fluency("foreign_letters", lambda text: share(0 if text.isascii() else _count(text, _is_foreign), len(text))),
-    _fluency("sign_runs", lambda text: share(len(_SIGN_RUN.findall(text)), len(text.split()))),
-    _fluency("vowelless", lambda text: share(len(_VOWELLESS.findall(text.lower())), len(text.split()))),
-    _fluency("markup", lambda text: share(len(_MARKUP.findall(text)), len(text.split()))),
+    _fluency("no_letters", _no_letters),
+    _fluency("foreign_letters", _foreign_letters),
+    _fluency("sign_runs", lambda text: _per_word(_SIGN_RUN, text), inf),
+    _fluency("vowelless", lambda text: _per_word(_VOWELLESS, text.lower()), inf),
+    _fluency("markup", lambda text: _per_word(_MARKUP, text), inf),
+)
+SPECIFICITY: tuple[Feature[ReadExample], ...] = (
+    Feature("idf_mean", "specificity", lambda read: fsum(read.rarities) / read.reply.size, -inf, inf),
+    Feature("idf_max", "specificity", lambda read: max(read.rarities, default=0.0), -inf, inf),
+    Feature("idf_sum", "specificity", lambda read: fsum(read.rarities), -inf, inf),
+    Feature("content_words", "specificity", _content_words, 0, inf),
+    Feature("content_share", "specificity", lambda read: _content_words(read) / read.reply.size, 0, 1),
+    Feature("unknown_words", "specificity", _unknown_words, 0, 1),
+    _flag("senseless", _nonsense, "fluency"),
+    Feature("usual_reply", "specificity", lambda read: log1p(read.phrases.reply_count(read.reply.words)), 0, inf),
+    Feature("last_idf_mean", "specificity", lambda read: read.weight(read.last.words) / read.last.size, -inf, inf),
+)
+ANSWERS: tuple[Feature[ReadExample], ...] = (
+    _flag("asked_yes_or_no", lambda read: question_kind(read.last.words) == _YES_NO),
+    Feature("answers_in_kind", "context fit", _in_kind, -1, 1),
 )

@@ -87,7 +87,7 @@ class FeatureJudge:
             needs=frozenset(self.heads) if len(self.heads) == 1 else frozenset({"context or reference"}),
             range=self.scale,
             version=self.version,
-            source="boosted trees and kernel ridge regression over features of an example (docs/judge.md)",
+            source="boosted trees and kernel ridge regression over features of an example (docs/explain/judge.md)",
             notes=(
                 f"Scores lie from {in_words(self.scale)} and reach neither end: the outer tenths are bent, so the best "
                 "of several replies keep their order. Each comes with an interval that is meant to hold 90 % of "

@@ -220,7 +220,7 @@ class FeatureLearner:
     @property
     def options(self) -> Mapping[str, Any]:
         """The features, and whether augmented replies are added."""
-        return {**self.feature_set.options, "defended": self.augmenter is not None}
+        return {**self.resources.options, "defended": self.augmenter is not None}
 
     @property
     def steps(self) -> int:

@@ -1,31 +1,20 @@
-"""The columns of words: each by an example, and what holds whatever the texts are."""
+"""Features of words: each by an example, and how repetition and copies change them."""
 
 from __future__ import annotations
 
 from math import log
 
-import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from examples_for_views import EXAMPLES, SENTENCES, feature, features, phrases, require_rows_of_their_own
+from examples_for_views import SENTENCES, feature, features, phrases
 from rejoinder.example import Example
-from rejoinder.judges.features import repetition
-from rejoinder.judges.features.lexical import LexicalView
-from rejoinder.judges.features.reading import Remembered, common_subsequence
+from rejoinder.judges.features.overlap import REPETITION
+from rejoinder.judges.features.resources import LEXICAL, lexical_block
+from rejoinder.judges.features.text import Text, common_subsequence
 
-VIEW = LexicalView(phrases())
-SHARES = (
-    "first_person second_person first_person_to_you signs capitals digits no_letters foreign_letters content_share "  # noqa: SIM905 - words
-    "rude_words unknown_words repeated_words repeated_pairs repeated_threes doubled_words repeated_content "
-    "own_topics_again own_pairs_again topics_of_last topics_of_three topics_of_all words_of_last words_of_three "
-    "in_order_of_last last_in_order in_order_of_before pairs_of_last pairs_of_earlier denies_last denies_own".split()
-)
-FLAGS = (
-    "few_words many_words last_asks asks asks_back begins_as_answer answers_question does_not_know greets sorry thanks "  # noqa: SIM905 - words
-    "begins_as_question ends_sentence unfinished equal_halves senseless shares_a_topic is_copy asked_yes_or_no".split()
-)
+BLOCK = lexical_block(phrases())
 CASES: tuple[tuple[str, str, tuple[str, ...], float], ...] = (
     ("words", "Well , it 's late .", (), 5),
     ("log_words", "it is late .", (), log(4)),
@@ -116,98 +105,65 @@ CASES: tuple[tuple[str, str, tuple[str, ...], float], ...] = (
     ("denies_last", "ducks sleep", ("ducks sleep",), 0),
     ("denies_own", "I don't like ducks", ("I like ducks", "why ?"), 1),
 )
-sides = st.lists(SENTENCES, max_size=4).map(tuple)
 
 
 def of(response: str, *context: str) -> dict[str, float]:
-    return features(VIEW, Example(context, response))
-
-
-@given(st.lists(EXAMPLES, max_size=4))
-@settings(max_examples=15)
-def test_a_row_depends_on_its_example_alone(examples: list[Example]) -> None:
-    found = require_rows_of_their_own(VIEW, examples)
-    assert np.isfinite(found).all()
-    for name in (*SHARES, *FLAGS):
-        column = found[:, VIEW.columns.index(name)]
-        assert ((column >= 0) & (column <= 1)).all(), name
-    for name in FLAGS:
-        assert set(found[:, VIEW.columns.index(name)].tolist()) <= {0.0, 1.0}, name
-
-
-def test_columns_have_names_and_groups() -> None:
-    assert len(set(VIEW.columns)) == len(VIEW.columns) == len(VIEW.groups)
-    assert set(VIEW.groups) == {"form", "fluency", "specificity", "repetition", "context overlap", "context fit"}
+    return features(BLOCK, Example(context, response))
 
 
 @pytest.mark.parametrize(("name", "response", "context", "value"), CASES)
-def test_every_column_by_an_example(name: str, response: str, context: tuple[str, ...], value: float) -> None:
-    assert feature(VIEW, Example(context, response), name) == pytest.approx(value)
+def test_every_feature_by_an_example(name: str, response: str, context: tuple[str, ...], value: float) -> None:
+    assert feature(BLOCK, Example(context, response), name) == pytest.approx(value)
 
 
-def test_every_column_but_weights_has_an_example() -> None:
-    assert set(VIEW.columns) - {case[0] for case in CASES} == {"idf_mean", "idf_max", "idf_sum", "last_idf_mean"}
+def test_every_feature_but_sums_of_idf_has_an_example() -> None:
+    names = {feature.name for feature in LEXICAL}
+    assert names - {case[0] for case in CASES} == {"idf_mean", "idf_max", "idf_sum", "last_idf_mean"}
 
 
-def test_weights_of_words() -> None:
+def test_idf() -> None:
     hello, unknown = phrases().rarity["hello"], phrases().rarest
-    found = of("hello zebra", "hello")
-    assert found["idf_mean"] == pytest.approx((hello + unknown) / 2)
-    assert found["idf_max"] == pytest.approx(unknown) and found["idf_sum"] == pytest.approx(hello + unknown)
-    assert found["last_idf_mean"] == pytest.approx(hello)
+    values = of("hello zebra", "hello")
+    assert values["idf_mean"] == pytest.approx((hello + unknown) / 2)
+    assert values["idf_max"] == pytest.approx(unknown) and values["idf_sum"] == pytest.approx(hello + unknown)
+    assert values["last_idf_mean"] == pytest.approx(hello)
 
 
-@given(SENTENCES, sides)
+@given(SENTENCES, st.lists(SENTENCES, max_size=4).map(tuple))
 @settings(max_examples=30)
 def test_saying_it_twice_is_more_repetition(response: str, context: tuple[str, ...]) -> None:
     once, twice = of(response, *context), of(f"{response} {response}", *context)
     assume(once["words"] > 1 and twice["words"] == 2 * once["words"])
-    within = [column.name for column in repetition.COLUMNS if not column.name.startswith("own_")]
+    within = [feature.name for feature in REPETITION if not feature.name.startswith("own_")]
     assert all(twice[name] >= once[name] - 1e-6 for name in within)
     assert twice["equal_halves"] and twice["repeated_words"] >= 0.5
-    assert twice["topics_of_last"] == pytest.approx(once["topics_of_last"])
 
 
-@given(SENTENCES, sides)
+@given(SENTENCES, st.lists(SENTENCES, max_size=4).map(tuple))
 @settings(max_examples=30)
-def test_a_parrot_shares_all(response: str, context: tuple[str, ...]) -> None:
-    found = of(response, *context, response)
-    assume(found["words"])
-    assert found["is_copy"] == found["words_of_last"] == found["in_order_of_last"] == found["last_in_order"] == 1
-    assert found["topics_of_last"] == pytest.approx(min(1, found["content_words"]))
-    assert found["pairs_of_last"] == (found["words"] > 1)
+def test_a_copy_shares_all(response: str, context: tuple[str, ...]) -> None:
+    values = of(response, *context, response)
+    assume(values["words"])
+    assert values["is_copy"] == values["words_of_last"] == values["in_order_of_last"] == values["last_in_order"] == 1
+    assert values["topics_of_last"] == pytest.approx(min(1, values["content_words"]))
+    assert values["pairs_of_last"] == (values["words"] > 1)
 
 
 @given(SENTENCES)
 @settings(max_examples=30)
 def test_an_empty_context_shares_nothing(response: str) -> None:
-    found = of(response)
-    assert not any(found[name] for name, group in zip(VIEW.columns, VIEW.groups, strict=True) if "context" in group)
+    values = of(response)
+    assert not any(values[feature.name] for feature in LEXICAL if feature.group in ("context overlap", "context fit"))
 
 
 def test_long_texts_are_read_to_their_end() -> None:
     long = "quack " * 3000
-    found = of(f"{long} ducks", f"{long} ducks")
-    assert found["words"] == 3001 and found["words_of_last"] == 1
+    values = of(f"{long} ducks", f"{long} ducks")
+    assert values["words"] == 3001 and values["words_of_last"] == 1
     assert of(long)["markup"] == 0 < of(long + " </b>")["markup"]
 
 
-def test_short_texts_are_read_once() -> None:
-    read: list[str] = []
-
-    def length(text: str) -> int:
-        read.append(text)
-        return len(text)
-
-    remembered = Remembered(length)
-    assert [remembered(text) for text in ("a", "a", "b" * 2000, "b" * 2000)] == [1, 1, 2000, 2000]
-    assert read == ["a", "b" * 2000, "b" * 2000]
-
-
-words = st.lists(st.sampled_from("abc"), max_size=12)
-
-
-@given(words, words)
+@given(*[st.lists(st.sampled_from("abc"), max_size=12)] * 2)
 @settings(max_examples=30)
 def test_the_common_subsequence_is_the_longest(first: list[str], second: list[str]) -> None:
     table = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
@@ -215,4 +171,4 @@ def test_the_common_subsequence_is_the_longest(first: list[str], second: list[st
         for column, other in enumerate(second):
             longer = max(table[row][column + 1], table[row + 1][column])
             table[row + 1][column + 1] = table[row][column] + 1 if one == other else longer
-    assert common_subsequence(first, second) == table[-1][-1]
+    assert common_subsequence(Text(" ".join(first)), Text(" ".join(second))) == table[-1][-1]

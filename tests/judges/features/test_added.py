@@ -1,4 +1,4 @@
-"""FeatureSet that a user adds to a judge: what they read, that a folder finds them again, and what none may be."""
+"""Features that a user adds to a judge: what they read, that a folder finds them again, and what none may be."""
 
 from __future__ import annotations
 
