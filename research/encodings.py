@@ -15,7 +15,7 @@ from rejoinder.example import Example
 from rejoinder.judges.adem.head import Terms, Vectors
 from rejoinder.judges.adem.learner import Lines, encode_lines
 from rejoinder.judges.adem.optimizer import AdemFit
-from rejoinder.judges.learner import Rows
+from rejoinder.judges.protocol import Rows
 from rejoinder.models import load_encoder
 from rejoinder.models.encoders import AverageEncoder, PortableEncoder
 from rejoinder.scorer import FloatArray

@@ -13,7 +13,7 @@ import numpy as np
 from rejoinder.data.read import read
 from rejoinder.example import Example
 from rejoinder.judges.adem.judge import encode
-from rejoinder.judges.lines import normalised_ratings
+from rejoinder.judges.rated import normalised_ratings
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.resamples import Sampling
 from research.fits import Judgement

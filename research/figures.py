@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.estimates import Estimate
-from rejoinder.judges.learner import Rows
+from rejoinder.judges.protocol import Rows
 from rejoinder.report.results import Results
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.correlation import (

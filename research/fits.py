@@ -17,8 +17,8 @@ from rejoinder.judges.adem.head import Normalise
 from rejoinder.judges.adem.judge import Kind
 from rejoinder.judges.adem.learner import AdemLearner
 from rejoinder.judges.adem.optimizer import PRESETS, AdemFit, AdemOptions
-from rejoinder.judges.learner import Rows
-from rejoinder.judges.train import SHARES
+from rejoinder.judges.crossval import SHARES
+from rejoinder.judges.protocol import Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.correlation import pearson, spearman
 from rejoinder.stats.splits import split_groups

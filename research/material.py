@@ -18,10 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from rejoinder.data.rated_lines import UNNAMED, refuse_duplicates
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.judges.conversations import conversations
-from rejoinder.judges.learner import Rows
-from rejoinder.judges.lines import normalised_ratings
-from rejoinder.judges.train import FEWEST_CONTEXTS
+from rejoinder.judges.crossval import MIN_CONTEXTS
+from rejoinder.judges.protocol import Rows
+from rejoinder.judges.rated import conversations, normalised_ratings
 from rejoinder.scorer import FloatArray, Need
 
 # What the data sets call people, without spaces and signs.
@@ -89,10 +88,10 @@ def collect(examples: Sequence[Example], needs: Sequence[Need]) -> Material:
     kept = [example for example, reason in zip(examples, why, strict=True) if not reason]
     left_out = Counter(reason for reason in why if reason)
     contexts = conversations(kept)
-    if (found := len(set(contexts.tolist()))) < FEWEST_CONTEXTS:
+    if (found := len(set(contexts.tolist()))) < MIN_CONTEXTS:
         reasons = ", ".join(f"{count} lines: {reason}" for reason, count in left_out.most_common()) or "none left out"
         remedy = f"Give rated lines with {' and '.join(needs)}"
-        raise DataError(f"{found} conversations to use, expected {FEWEST_CONTEXTS} or more ({reasons})", remedy)
+        raise DataError(f"{found} conversations to use, expected {MIN_CONTEXTS} or more ({reasons})", remedy)
     ratings = normalised_ratings(kept)
     if len(set(ratings.tolist())) == 1:
         raise DataError("all ratings are equal", "Give ratings that differ")

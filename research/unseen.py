@@ -15,7 +15,7 @@ import numpy as np
 from rejoinder.estimates import Estimate
 from rejoinder.judges.adem.judge import Kind
 from rejoinder.judges.adem.optimizer import AdemOptions
-from rejoinder.judges.learner import Rows
+from rejoinder.judges.protocol import Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.resamples import Sampling
 from research.figures import Appearances, Figures

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from made_up import CONTEXTS, collected, made_up
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.judges.learner import Rows
+from rejoinder.judges.protocol import Rows
 from research import deriu2019
 from research.fits import splits
 from research.material import Material, collect, leave_one_out, speakers
