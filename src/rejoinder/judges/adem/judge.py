@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -121,16 +121,17 @@ class Encoded:
 
 def encode(examples: Sequence[Example], encoder: Encoder, terms: Terms) -> Encoded:
     """Return raw vectors for a judge with `terms`; each distinct text, as a reader sees it, is encoded once."""
+    double = partial(np.asarray, dtype=np.float64)  # some encoders give single precision
     nothing = np.zeros((len(examples), encoder.width))
     context, references, owner = nothing, nothing, np.arange(len(examples))
     if "context" in terms:
         contexts = [tuple(map(visible_text, example.context)) for example in examples]
-        context = encode_distinct(encoder.encode_contexts, contexts)
+        context = double(encode_distinct(encoder.encode_contexts, contexts))
     if "reference" in terms:
         texts = [visible_text(text) for example in examples for text in example.references]
-        references = encode_distinct(encoder.encode, texts)
+        references = double(encode_distinct(encoder.encode, texts))
         owner = np.repeat(owner, [len(example.references) for example in examples])
-    response = encode_distinct(encoder.encode, [visible_text(example.response) for example in examples])
+    response = double(encode_distinct(encoder.encode, [visible_text(example.response) for example in examples]))
     return Encoded(context, references, owner, response)
 
 
