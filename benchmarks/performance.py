@@ -177,16 +177,16 @@ def sampling(rounds: int) -> Estimate:
     """How many times as long top-p takes where the vocabulary is sorted."""
     import torch
 
-    from rejoinder.models.networks.decoding import nucleus
+    from rejoinder.models.networks.decoding import draw, draw_from_nucleus, nucleus
 
-    probabilities = (4 * torch.randn(16, 20_000, generator=torch.Generator().manual_seed(0))).softmax(-1)
+    generator = torch.Generator().manual_seed(0)
+    probabilities = (4 * torch.randn(16, 20_000, generator=generator)).softmax(-1)
+    uniforms = torch.rand(16, 9, generator=generator)
 
     def by_sorting() -> Any:
-        ordered, words = probabilities.sort(stable=True, dim=-1, descending=True)
-        few = ordered * (ordered.cumsum(-1) - ordered < 0.9)
-        return torch.zeros_like(few).scatter(1, words, few)
+        return draw(nucleus(probabilities, 0.9), uniforms[:, 0])
 
-    return in_turns(lambda: nucleus(probabilities, 0.9), by_sorting, rounds)
+    return in_turns(lambda: draw_from_nucleus(probabilities, uniforms, 0.9), by_sorting, rounds)
 
 
 def single(rounds: int) -> Estimate:

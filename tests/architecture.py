@@ -53,7 +53,7 @@ DESIGN = {
     "llm": Package(4, 1_200),
     "external": Package(4, 400),
     "data": Package(3, 8_302),  # 3,950 in the first design: 22 formats in place of 13, limits, scales, labels
-    CORE: Package(2, 1_607),
+    CORE: Package(2, 1_603),
     "text": Package(1, 740),
     "stats": Package(1, 2_870),  # 1,900 in the first design: Kendall, two samples, pass rates, labels in estimates
 }
@@ -70,7 +70,7 @@ TODAY = {
     "metrics": Package(5, 1_445),
     "external": Package(4, 742),
     "pretraining": Package(5.5, 3_918),
-    "models": Package(5, 4_662),
+    "models": Package(5, 4_596),
     "llm": Package(4, 2_482),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""

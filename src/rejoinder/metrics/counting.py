@@ -25,7 +25,7 @@ R = TypeVar("R")
 
 NUMBER_BITS = 63  # of a signed number
 PART_CHARACTERS = 1 << 15  # of texts that are counted at once: 3 MiB, which stay in the cache of a processor
-CACHE_CHARACTERS = 4_000_000  # of texts whose results are kept: some 20 MiB
+CACHE_CHARACTERS = 8_000_000  # of texts whose results are kept: some 40 MiB
 TEXT_OVERHEAD = 200  # characters that a text counts in addition, for the room its results take
 
 
@@ -243,7 +243,7 @@ def keep_results(function: Callable[..., R]) -> Callable[..., R]:
         key = (batch.texts, batch.owners.tobytes(), options)
         if (result := results.get(key)) is None:
             result = function(batch, *options)
-            size = sum(map(len, batch.texts)) + TEXT_OVERHEAD * len(batch.texts)
+            size = sum(len(text) + TEXT_OVERHEAD for text in set(batch.texts))  # lines may share references
             if size > room:
                 results.clear()
                 room = CACHE_CHARACTERS
@@ -264,4 +264,6 @@ def clear_caches() -> None:
 @keep_results
 def split_texts(batch: TextBatch, tokens: str) -> list[list[str]]:
     """Return the tokens of the texts of a batch by the tokenizer called `tokens`."""
-    return list(map(tokenizer(tokens), batch.texts))
+    split = tokenizer(tokens)
+    words = {text: split(text) for text in set(batch.texts)}
+    return [words[text] for text in batch.texts]

@@ -143,9 +143,12 @@ def load(name: str, vectors: str | Path | None) -> EmbeddingMetric:
 def _read(batch: TextBatch, name: str, vectors: WordVectors) -> tuple[list[IdArray], FloatArray]:
     """Return the rows of the words of T texts, and [T] the share of words with a vector, 1 for a text without words."""
     split = tokenizer(name, vectors.index)
-    tokens = [split(text) for text in batch.texts]
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(batch.texts))}
+    tokens = [split(text) for text in numbers]
+    rows, places = vectors.lookup(tokens), [numbers[text] for text in batch.texts]
     known, words = np.array([vectors.coverage(text) for text in tokens], np.float64).reshape(-1, 2).T
-    return vectors.lookup(tokens), np.where(words > 0, known / np.maximum(words, 1), 1.0)
+    share = np.where(words > 0, known / np.maximum(words, 1), 1.0)
+    return [rows[place] for place in places], share[places] if places else share
 
 
 def _measure(

@@ -103,7 +103,7 @@ MODELS: dict[str, ModelKind] = {
 """Every kind of model in a folder but judges."""
 _BUNDLED, _NAMED = "comes along", "is named so"
 _RECURRENT = ("hred", "vhred")
-_REMOVED = ("dan",)
+_REMOVED = {"dan": "This version has no such models any more. Train it again over another encoder"}
 ENCODERS: Registry[PortableEncoder] = Registry(
     "encoder",
     (
@@ -150,11 +150,7 @@ RESPONDERS: Registry[Responder] = Registry(
 
 
 def encoder_of(parts: Parts, where: str = "") -> PortableEncoder:
-    """Return the encoder that `parts` hold, with a `kind` in their config.
-
-    Args:
-        parts: of a folder, or of the encoder inside a judge.
-        where: where they come from, for messages.
+    """Return the encoder that `parts` hold, with a `kind` in their config; `where` is their source, for messages.
 
     Raises:
         DataError: they are those of something else.
@@ -163,9 +159,7 @@ def encoder_of(parts: Parts, where: str = "") -> PortableEncoder:
     kind = str(parts.config.get("kind"))
     if kind not in MODELS or (load := MODELS[kind].encoder) is None:
         known = ", ".join(name for name, model in MODELS.items() if model.encoder)
-        remedy = "Name the folder of a pre-trained model"
-        if kind in _REMOVED:
-            remedy = "This version has no such models any more. Train it again over another encoder"
+        remedy = _REMOVED.get(kind, "Name the folder of a pre-trained model")
         raise DataError(f"a model of kind {kind!r}, expected one of {known}", remedy, where=where)
     with in_folder(where):
         return load(parts)

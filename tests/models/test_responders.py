@@ -207,13 +207,6 @@ def test_a_line_that_is_no_answer_is_shown(command: Callable[..., CommandRespond
     )
 
 
-def test_half_a_character_in_an_answer_is_refused(command: Callable[..., CommandResponder]) -> None:
-    message = said(DataError, command('print(\'{"response": "\\\\ud83d"}\')'))
-    assert message.endswith(
-        'answer 1: field "response": holds \\ud83d, half a character. Write the whole character or none'
-    )
-
-
 def test_a_command_that_ends_is_told_with_its_last_words(command: Callable[..., CommandResponder]) -> None:
     responder = command("print('{\"response\": \"x\"}'); raise SystemExit('no more\\n')")
     assert said(DataError, responder, ("a",), ("b",)) == (
@@ -223,26 +216,11 @@ def test_a_command_that_ends_is_told_with_its_last_words(command: Callable[..., 
     assert [texts(found) for found in asked(responder, ("c",))] == [["x"]], "it is started again"
 
 
-def test_a_command_that_closes_its_output_is_told(
-    command: Callable[..., CommandResponder], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("rejoinder.external.program._LEAVE", 0.1)
-    responder = command("os.close(1); time.sleep(60)")
-    assert said(DataError, responder) == (
-        f"{responder.name}: closed its output after 0 answers. It must go on until its standard input ends"
-    )
-
-
 def test_a_command_that_is_silent_is_stopped(command: Callable[..., CommandResponder]) -> None:
     responder = command("time.sleep(60)", patience=0.5)
     assert said(DataError, responder) == (
         f"{responder.name}: no answer in 0.5 s, after 0 answers. It must write and flush one line for each it reads"
     )
-
-
-def test_a_long_context_that_is_not_read_does_not_block_for_ever(command: Callable[..., CommandResponder]) -> None:
-    responder = command("pass", before="time.sleep(60)", patience=0.5)
-    assert "no answer in 0.5 s" in said(DataError, responder, ("x" * 1_000_000,))
 
 
 def test_commands_that_cannot_be_started_are_named() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,9 +14,9 @@ import numpy as np
 import pytest
 
 import rejoinder
-from conftest import PROJECT, Run
+from conftest import PROJECT
 from rejoinder.data.folders import read_folder
-from rejoinder.errors import DataError, MissingAsset, MissingExtra
+from rejoinder.errors import MissingExtra
 from rejoinder.models import load_responder
 from rejoinder.models.decoding import Decoding, Method
 from rejoinder.responder import Answer, Request, answer, request, signature_of
@@ -162,30 +161,6 @@ def test_a_model_that_says_nothing_gives_the_reason(folder: Path) -> None:
     assert replies(from_parts(replace(parts, tensors=tensors), Decoding("beam", shortest=0)), CONTEXTS[:1])[0].replies
 
 
-def test_a_saved_model_is_the_same_elsewhere(folder: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(folder, tmp_path / "copy")
-    decoding = Decoding("sample", longest=6)
-    first, second = (load_responder(place, decoding=decoding) for place in (folder, copy))
-    asked = [request(context, 0) for context in CONTEXTS]
-    assert list(answer(first, asked, count=2)) == list(answer(second, asked, count=2))
-    assert signature_of(first) == signature_of(second)
-
-
-def test_a_missing_or_damaged_checkpoint_is_told(folder: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(folder, tmp_path / "copy")
-    weights = copy / "weights.safetensors"
-    content = bytearray(weights.read_bytes())
-    content[-1] ^= 1
-    weights.write_bytes(content)
-    with pytest.raises(DataError) as damaged:
-        load_responder(copy)
-    remedy = "Copy the whole folder of the model again, or train it again"
-    assert str(damaged.value) == f"{copy}: its files are not those it was saved with. {remedy}"
-    weights.unlink()
-    with pytest.raises(MissingAsset, match=r"weights\.safetensors"):
-        load_responder(copy)
-
-
 def test_a_missing_library_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if read_folder(folder).config["kind"] == "mrrnn":
         with monkeypatch.context() as without:
@@ -213,10 +188,6 @@ def recipe_of(kind: str, **options: Any) -> Any:
     """The tiny recipe of a kind with other options of the run."""
     recipe: Any = read_recipe(PROJECT / "recipes" / f"{kind}-tiny.toml")
     return recipe.model_copy(update={"run": recipe.run.model_copy(update=dict(accelerator="cpu", **options))})
-
-
-class _Unplugged(Exception):
-    """Stands for whatever ends a run in the middle."""
 
 
 @pytest.fixture
@@ -250,26 +221,3 @@ def test_a_mrrnn_starts_from_another_with_its_vocabularies(corpus: Path, tmp_pat
         assert found.files[name] == first.files[name]
     for name, tensor in first.tensors.items():
         np.testing.assert_allclose(found.tensors[name], tensor, atol=1e-20, err_msg=name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["lm", "seq2seq", "mrrnn"])
-def test_an_interrupted_run_goes_on_to_the_same_model(kind: str, tmp_path: Path, run: Run) -> None:
-    recipe = recipe_of(kind, updates=4, stretch=2)
-    whole = pretrain_dialogues(recipe, ["@conture"], tmp_path / "whole", keep_judged=True)
-    done = 0
-
-    def stop(count: int) -> None:
-        nonlocal done
-        done += count
-        if done == 3:
-            raise _Unplugged
-
-    with pytest.raises(_Unplugged):
-        pretrain_dialogues(recipe, ["@conture"], tmp_path / "again", keep_judged=True, advance=stop)
-    again = pretrain_dialogues(recipe, ["@conture"], tmp_path / "again", keep_judged=True)
-    assert again.figures == whole.figures
-    assert read_folder(again.folder).digest == read_folder(whole.folder).digest
-    ran = run("respond", "@conture", "-r", again.folder, "--method", "greedy", "--longest", 5)
-    assert ran.code == 0, ran.err
-    assert [bool(record["response"]) for record in ran.records] == [True] * len(list(rejoinder.read("@conture")))

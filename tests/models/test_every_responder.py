@@ -123,12 +123,6 @@ def test_the_batch_does_not_matter(loaded: Loaded, size: int) -> None:
     same(asked(loaded.responder, requests(), batch_size=size), asked(loaded.responder, requests()))
 
 
-def test_duplicates_are_answered_alike(loaded: Loaded) -> None:
-    given = requests()
-    doubled = asked(loaded.responder, [*given, *given])
-    same(doubled[: len(given)], doubled[len(given) :])
-
-
 def test_asking_again_gives_the_same(loaded: Loaded) -> None:
     one, other = (asked(loaded.responder, requests(), loaded.most) for _ in range(2))
     assert one == other

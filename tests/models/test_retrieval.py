@@ -27,7 +27,7 @@ from rejoinder.models.retrieval import TOKENIZER
 from rejoinder.models.vocabulary import Vocabulary, train_bpe
 from rejoinder.pretraining.build import build_retrieval
 from rejoinder.pretraining.corpora import is_held_out
-from rejoinder.pretraining.recipe import Candidates, RandomRecipe, RetrievalText, read_recipe
+from rejoinder.pretraining.recipe import RandomRecipe, RetrievalText
 from rejoinder.responder import Answer, Context, Request, answer, request
 from rejoinder.scorer import FloatArray
 from rejoinder.text.tokenizers import tokenizer
@@ -118,13 +118,6 @@ def test_every_pair_is_as_likely_to_be_sampled() -> None:
     drawn = [text for seed in range(400) for text in sample(said, 5, seed).bank.texts]
     counts = [drawn.count(f"r{number}") for number in range(20)]
     assert sum(counts) == 2000 and min(counts) > 65 and max(counts) < 140  # 100 expected, the copied one too
-
-
-def test_no_dialogue_is_told() -> None:
-    with pytest.raises(
-        DataError, match="no dialogue to take responses from. Give a larger corpus; dialogues with ratings"
-    ):
-        sample([], 5, 0)
 
 
 @given(st.lists(st.sampled_from([-math.inf, -1.0, 0.0, 0.5, 2.0]), min_size=1, max_size=30), st.integers(1, 40))
@@ -240,11 +233,6 @@ def test_the_dual_encoder_reads_the_end_of_a_context(folders: dict[str, Path]) -
     assert found[4] != found[2]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_very_long_contexts_are_answered(kind: str, folders: dict[str, Path]) -> None:
-    assert len(only(loaded(folders[kind]), ("how are you today ? " * 500,) * 20, 3).replies) == 3
-
-
 # The Dual Encoder
 
 
@@ -269,16 +257,6 @@ def test_candidates_without_a_word_do_not_stop_the_dual_encoder(folders: dict[st
 
 
 # Saved and loaded
-
-
-@pytest.mark.parametrize("kind", ["random", "c-tfidf", "r-tfidf"])
-def test_a_saved_model_is_the_same(kind: str, conture: list[Dialogue], folders: dict[str, Path]) -> None:
-    sampled = sample(conture, 300, 0)
-    here: Retriever = retrieval.RandomResponder(sampled.bank) if kind == "random" else tfidf(kind, conture, 300)
-    there = loaded(folders[kind])
-    asked = [request(dialogue.turns[:2], 7, dialogue.turns[2]) for dialogue in conture[:30]]
-    assert list(answer(here, asked, count=5)) == list(answer(there, asked, count=5, batch_size=7))
-    assert there.name == kind and set(there.options) == {"weights"} and load_responder(there) is there
 
 
 def test_no_checkpoint(tmp_path: Path, folders: dict[str, Path]) -> None:
@@ -351,36 +329,6 @@ def test_pretrain_gives_a_dual_encoder_its_candidates(run: Run, tmp_path: Path) 
     assert "; encoding them\n" in ran.err
     assert run("show", out).out.startswith("# DUAL-ENCODER\n")
     assert len(only(loaded(out), ("how are you today ?",), 3).replies) == 3
-
-
-@pytest.mark.parametrize(
-    ("text", "field", "message"),
-    [
-        ("smooth_idf = true", "smooth_idf", "unknown. Known: candidates, kind, text"),
-        (
-            "[candidates]\nmost = 0",
-            "candidates.most",
-            "Input should be greater than or equal to 1, found 0",
-        ),
-        ("[text]\nlongest_turn = 3", "text.longest_turn", "unknown. Known: held_out"),
-        ("[run]\nupdates = 4", "run", "unknown. Known: candidates, kind, text"),
-    ],
-)
-def test_faulty_recipes_are_told(text: str, field: str, message: str, tmp_path: Path) -> None:
-    file = tmp_path / "r.toml"
-    file.write_text(f'kind = "random"\n{text}\n', encoding="utf-8")
-    with pytest.raises(DataError) as refusal:
-        read_recipe(file)
-    assert str(refusal.value).startswith(f'{file}: field "{field}": {message}')
-
-
-def test_the_recipes_are_read() -> None:
-    recipe = read_recipe(HERE / "random.toml")
-    assert recipe == RandomRecipe(kind="random", text=RetrievalText(held_out=0.01), candidates=Candidates())
-    pytest.importorskip("lightning", reason="needs the extra train")
-    tiny = read_recipe(HERE / "dual-encoder-tiny.toml")
-    assert getattr(tiny, "candidates", None) == Candidates(most=200)
-    assert "candidates" not in getattr(tiny, "to_dict", dict)()  # a run goes on where only they have changed
 
 
 # Recall@k
