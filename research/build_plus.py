@@ -17,7 +17,7 @@ from typing import cast
 
 from rejoinder.assets import PLUS
 from rejoinder.data.folders import write_folder
-from rejoinder.judges.plus import kept
+from rejoinder.judges.bundled import plus_parts
 from rejoinder.judges.regression.judge import FeatureJudge
 from rejoinder.llm.causal import PACKAGED
 from research.asked import Asked, typed
@@ -38,7 +38,7 @@ def main() -> None:
     found = find(asked)
     command = typed("plus", asked, TAKES.may, Path("docs/results"), skipping=False)
     text = page(found, about(command, start)).text
-    write_folder(PLUS, kept(cast("FeatureJudge", found.trained.judge)), text, force=True)
+    write_folder(PLUS, plus_parts(cast("FeatureJudge", found.trained.judge)), text, force=True)
     given.page.write_text(text, encoding="utf-8")
     print(f"saved in {PLUS}", file=sys.stderr)
 

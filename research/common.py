@@ -34,10 +34,9 @@ from rejoinder.estimates import Estimate
 from rejoinder.example import Example
 from rejoinder.judges.adem.head import Terms
 from rejoinder.judges.adem.learner import Lines, encode_lines
-from rejoinder.judges.conversations import conversations
-from rejoinder.judges.learner import Rows
-from rejoinder.judges.lines import normalised_ratings, unlearnable
-from rejoinder.judges.train import FEWEST_CONTEXTS
+from rejoinder.judges.crossval import MIN_CONTEXTS
+from rejoinder.judges.protocol import Rows
+from rejoinder.judges.rated import conversations, normalised_ratings, why_unlearnable
 from rejoinder.models import load_encoder
 from rejoinder.models.encoders import AverageEncoder, PortableEncoder
 from rejoinder.report.markdown import escaped, markdown_table
@@ -243,14 +242,14 @@ def collect(examples: Sequence[Example], needs: Terms) -> Material:
             have one id.
     """
     refuse_duplicates(examples)
-    reasons = [unlearnable(example) or _lacking(example, needs) for example in examples]
+    reasons = [why_unlearnable(example) or _lacking(example, needs) for example in examples]
     kept = [example for example, reason in zip(examples, reasons, strict=True) if not reason]
     left_out = dict(Counter(filter(None, reasons)).most_common())
     contexts = conversations(kept)
-    if (count := len(set(contexts.tolist()))) < FEWEST_CONTEXTS:
+    if (count := len(set(contexts.tolist()))) < MIN_CONTEXTS:
         why = ", ".join(f"{lines} lines: {reason}" for reason, lines in left_out.items()) or "none left out"
         remedy = f"Give rated lines with {' and '.join(needs)}"
-        raise DataError(f"{count} conversations to use, expected {FEWEST_CONTEXTS} or more ({why})", remedy)
+        raise DataError(f"{count} conversations to use, expected {MIN_CONTEXTS} or more ({why})", remedy)
     ratings = normalised_ratings(kept)
     if len(set(ratings.tolist())) == 1:
         raise DataError("all ratings are equal", "Give ratings that differ")

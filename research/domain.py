@@ -21,7 +21,7 @@ from rejoinder.data.read import read, read_pairs
 from rejoinder.errors import MissingAsset
 from rejoinder.estimates import Estimate
 from rejoinder.example import Example
-from rejoinder.judges.domain import FormRule, bundled_rule, flagged_by_notes, forms_of, write_rule
+from rejoinder.judges.domain import FormRule, bundled_rule, forms_of, outside_by_text, write_rule
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.shares import share_of_clusters
 from rejoinder.text.normalize import visible
@@ -158,7 +158,7 @@ def fit(groups: Mapping[str, Group]) -> Fitted:
 def _bound(without: Mapping[str, FormRule], chat: Mapping[str, Sequence[Example]], share: float) -> float:
     """The lowest bound at which rules and notes flag so large a share of left-out chat sets, on average over these."""
     sums = {name: rule.sums(forms_of(chat[name])) for name, rule in without.items()}
-    noted = {name: flagged_by_notes(chat[name]) for name in without}
+    noted = {name: outside_by_text(chat[name]) for name in without}
     low, high = -20.0, 20.0
     for _ in range(40):
         bound = (low + high) / 2
@@ -256,7 +256,7 @@ def row_of(name: str, role: str, examples: Iterable[Example], rule: FormRule) ->
     replies = [example for example in examples if visible(example.response)]
     if not replies:
         return Row(name, role, 0, Estimate(value=float("nan")))
-    flagged = rule.outside(replies) | flagged_by_notes(replies)
+    flagged = rule.outside(replies) | outside_by_text(replies)
     contexts: dict[tuple[str, ...], int] = {}
     clusters = [contexts.setdefault(example.context or (example.response,), len(contexts)) for example in replies]
     return Row(name, role, len(replies), share_of_clusters(flagged.astype(float), np.array(clusters, np.int64)))

@@ -17,8 +17,8 @@ from rejoinder.estimates import Estimate
 from rejoinder.judges.adem.judge import Kind
 from rejoinder.judges.adem.learner import AdemLearner
 from rejoinder.judges.adem.optimizer import PRESETS, AdemFit, AdemOptions
-from rejoinder.judges.learner import Rows
-from rejoinder.judges.train import SHARES
+from rejoinder.judges.crossval import SHARES
+from rejoinder.judges.protocol import Rows
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.correlation import FEWEST, Statistic, columns, mean_correlation, mean_over_parts, pearson, spearman
 from rejoinder.stats.permutation import drawn_swaps, swap_test, swapped_differences

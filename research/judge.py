@@ -17,9 +17,9 @@ from rejoinder.errors import MissingAsset, UsageError
 from rejoinder.estimates import Estimate
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import AugmentedExample, augment, written
-from rejoinder.judges.lines import RatedLines, encode_rated
+from rejoinder.judges.rated import RatedLines, rated_lines
 from rejoinder.judges.regression.learner import FeatureLearner
-from rejoinder.judges.train import Trained, fit_judge
+from rejoinder.judges.train import TrainedJudge, fit_judge
 from rejoinder.report.results import Results
 from rejoinder.scorer import FloatArray, Scorer, Scores, Signature
 from rejoinder.stats.correlation import CORRELATIONS, mean_correlation
@@ -100,7 +100,7 @@ class Found:
         domain: the share of replies that are out of the domain of the judge that ships, by data set.
     """
 
-    trained: Trained
+    trained: TrainedJudge
     written: int
     corpora: Sequence[str]
     unseen: Sequence[Unseen]
@@ -127,13 +127,13 @@ def find(asked: Asked) -> Found:
     apart = taught(asked, examples)
     learner = FeatureLearner(material, lambda given: [*augment(given), *apart])
     with asked.stage("reading", None):
-        lines = encode_rated(examples, learner)
+        lines = rated_lines(examples, learner)
     with asked.stage("fitting", learner.steps) as advance:
         trained = fit_judge(lines, seed=asked.seed, advance=advance)
     return _found(asked, lines, trained, len(apart), corpora)
 
 
-def _found(asked: Asked, lines: RatedLines, trained: Trained, apart: int, corpora: Sequence[str]) -> Found:
+def _found(asked: Asked, lines: RatedLines, trained: TrainedJudge, apart: int, corpora: Sequence[str]) -> Found:
     """What is known of a judge and of those fitted like it."""
     count, encoded = len(lines.sets), lines.encoded
     with asked.stage("leaving out", 3 * count + 5) as advance:

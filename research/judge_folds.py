@@ -9,9 +9,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.judges.learner import Rows
-from rejoinder.judges.left_out import others
-from rejoinder.judges.lines import RatedLines
+from rejoinder.judges.crossval import others
+from rejoinder.judges.protocol import Rows
+from rejoinder.judges.rated import RatedLines
 from rejoinder.judges.regression.learner import AugmentedRows, FeatureLearner, FittedHeads, TrainingLines
 from rejoinder.scorer import Advance, FloatArray
 from rejoinder.stats.splits import fold_groups

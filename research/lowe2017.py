@@ -22,8 +22,8 @@ from rejoinder.example import Example
 from rejoinder.judges.adem.head import Normalise
 from rejoinder.judges.adem.judge import Kind, encode
 from rejoinder.judges.adem.optimizer import AdemOptions, Oversample
-from rejoinder.judges.learner import Rows
-from rejoinder.judges.lines import normalised_ratings
+from rejoinder.judges.protocol import Rows
+from rejoinder.judges.rated import normalised_ratings
 from rejoinder.report.written import DASH, number, p_value
 from rejoinder.scorer import FloatArray, run
 from rejoinder.scoring.catalog import cards, load_scorer

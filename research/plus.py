@@ -16,9 +16,9 @@ from rejoinder.judges.augmentation import NO_LINE, AugmentedExample, augment
 from rejoinder.judges.features.added import load_source
 from rejoinder.judges.features.resources import Resources, default_resources
 from rejoinder.judges.features.table import FeatureSet
-from rejoinder.judges.lines import RatedLines, encode_rated
+from rejoinder.judges.rated import RatedLines, rated_lines
 from rejoinder.judges.regression.learner import FeatureLearner, TrainingLines
-from rejoinder.judges.train import Trained, fit_judge
+from rejoinder.judges.train import TrainedJudge, fit_judge
 from rejoinder.report.results import Results
 from rejoinder.scorer import FloatArray, Scorer
 from research.asked import RELEVANCE, Asked, Takes, named
@@ -79,7 +79,7 @@ class Found:
     compared: Sequence[Compared]
     lines: int
     attacks: Mapping[str, Results]
-    trained: Trained
+    trained: TrainedJudge
     relevance: Sequence[Estimate]
 
 
@@ -100,7 +100,7 @@ def find(asked: Asked) -> Found:
         lambda given: [heavier(one) for one in (*augment(given, each=EACH), *apart)],
     )
     with asked.stage("reading", None):
-        lines = encode_rated(examples, learner)
+        lines = rated_lines(examples, learner)
     lines = replace(lines, encoded=blind(cast("TrainingLines", lines.encoded)))
     names = tuple(sources)
     asks = [chosen for count in sorted({0, 1, len(names)}) for chosen in combinations(range(len(names)), count)]

@@ -18,8 +18,7 @@ from rejoinder.auditing.pool import read_replies
 from rejoinder.estimates import Estimate, pick
 from rejoinder.example import Example
 from rejoinder.judges.adem.judge import AdemJudge, Kind
-from rejoinder.judges.differentiable import is_differentiable
-from rejoinder.judges.learner import PREDICTED
+from rejoinder.judges.protocol import PREDICTED, is_differentiable
 from rejoinder.models import load_responder
 from rejoinder.models.decoding import Decoding
 from rejoinder.report.markdown import escaped

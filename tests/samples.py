@@ -17,8 +17,8 @@ from rejoinder.judges import load_learner
 from rejoinder.judges.adem.judge import AdemJudge
 from rejoinder.judges.adem.optimizer import AdemOptions
 from rejoinder.judges.adem.panel import Panel
-from rejoinder.judges.learner import AnyLearner, Choices
-from rejoinder.judges.train import Trained, train_judge
+from rejoinder.judges.protocol import AnyLearner, LearnerOptions
+from rejoinder.judges.train import TrainedJudge, train_judge
 from rejoinder.models.encoders import PortableEncoder
 
 WORDS = {"我": (1, 0), "想吃": (0, 1), "火锅": (1, 1), "天气": (-1, 0), "Haus": (0, 2), "das": (1, 0), "كباب": (0, -1)}
@@ -100,13 +100,13 @@ def rated(parts: dict[str, tuple[str, ...]], join: str) -> list[dict[str, Any]]:
     return [{**line, "references": [sentence(2)], "scale": [1, 4]} for line in lines]
 
 
-def adem_of(trained: Trained) -> AdemJudge:
+def adem_of(trained: TrainedJudge) -> AdemJudge:
     """The judge, which is a bilinear one."""
     assert isinstance(trained.judge, AdemJudge)
     return trained.judge
 
 
-def panel_of(trained: Trained) -> Panel:
+def panel_of(trained: TrainedJudge) -> Panel:
     """The judge, which is a panel."""
     assert isinstance(trained.judge, Panel)
     return trained.judge
@@ -114,7 +114,7 @@ def panel_of(trained: Trained) -> Panel:
 
 def adem_learner(kind: str, encoder: PortableEncoder | str = "word-vectors", options: Any = None) -> AnyLearner:
     """What learns such a judge."""
-    return load_learner(kind, Choices(encoder=encoder, options=options))
+    return load_learner(kind, LearnerOptions(encoder=encoder, options=options))
 
 
 @cache

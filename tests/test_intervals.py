@@ -15,7 +15,7 @@ import pytest
 import rejoinder
 from conftest import Run
 from rejoinder.example import Example
-from rejoinder.judges.answers import Answering
+from rejoinder.judges.scales import Rescaled
 from rejoinder.registry import Entry
 from rejoinder.scorer import Card, Scorer, Scores, run
 from rejoinder.scoring.catalog import SCORERS
@@ -80,7 +80,7 @@ def test_a_scorer_that_gives_none_has_none() -> None:
 
 
 def test_they_stand_on_the_scale_of_the_answers() -> None:
-    scores = run(Answering(Sure(), (0.0, 100.0)), examples())
+    scores = run(Rescaled(Sure(), (0.0, 100.0)), examples())
     assert scores.low is not None
     np.testing.assert_allclose(scores.values, [50, 0, math.nan, 50, 75])
     np.testing.assert_allclose(scores.low, [42.5, -2.5, math.nan, 42.5, 65])
@@ -131,6 +131,6 @@ def test_a_judge_that_takes_few_at_a_time_does_so_on_another_scale() -> None:
 
     batches: list[int] = []
     examples = [Example(("hi",), "a " * (number + 1)) for number in range(5)]
-    run(Answering(Slow(), (0.0, 1.0)), examples)
+    run(Rescaled(Slow(), (0.0, 1.0)), examples)
     assert batches == [2, 2, 1]
-    assert run(Answering(Sure(), (0.0, 1.0)), examples).values[0] == 0.0
+    assert run(Rescaled(Sure(), (0.0, 1.0)), examples).values[0] == 0.0

@@ -56,6 +56,7 @@ def test_modules_are_named_by_a_string_in_these_places_only() -> None:
         "__init__.py",  # the public names
         "cli/__init__.py",  # the commands
         "external/elsewhere.py",  # the user's own python:MODULE:FUNCTION
+        "judges/__init__.py",  # the loaders of the tables, in this package alone
         "metrics/__init__.py",  # the loaders of the table of metrics
         "models/__init__.py",  # the loaders of the table, in this package alone
     ]

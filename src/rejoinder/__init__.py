@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rejoinder.improve.reranking import rerank
     from rejoinder.improve.reward import reward
     from rejoinder.judges.adem.optimizer import AdemOptions
-    from rejoinder.judges.learner import Learner
+    from rejoinder.judges.protocol import Learner
     from rejoinder.judges.train import train_judge
     from rejoinder.models import encode, load_encoder, load_responder
     from rejoinder.models.decoding import Decoding
@@ -67,7 +67,7 @@ _MODULES = {
     "improve.reranking": "rerank",
     "improve.reward": "reward",
     "judges.adem.optimizer": "AdemOptions",
-    "judges.learner": "Learner",
+    "judges.protocol": "Learner",
     "judges.train": "train_judge",
     "responder": "Answer Reply Request Responder answer request",
     "models.decoding": "Decoding",

@@ -13,7 +13,7 @@ import pytest
 import rejoinder
 from rejoinder.analysis.quality import quality
 from rejoinder.example import Example, Pair
-from rejoinder.judges.conversations import conversations
+from rejoinder.judges.rated import conversations
 from rejoinder.scorer import Scores, Signature
 
 REFERENCES, REPLIES = 40, 6

@@ -26,10 +26,9 @@ from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate, one, pick
 from rejoinder.example import Example, Rating
 from rejoinder.judges.adem.optimizer import AdemOptions
-from rejoinder.judges.conversations import conversations
-from rejoinder.judges.learner import AnyLearner
-from rejoinder.judges.left_out import others, rated_lines, seen_scores, unseen_scores
-from rejoinder.judges.lines import RatedLines
+from rejoinder.judges.crossval import cross_validate, others, same_set_folds, set_folds
+from rejoinder.judges.protocol import AnyLearner
+from rejoinder.judges.rated import RatedLines, conversations, rated_lines
 from rejoinder.judges.train import train_judge
 from rejoinder.models.encoders import AverageEncoder
 from rejoinder.report.layout import Chart
@@ -95,7 +94,7 @@ def lines(learner: AnyLearner) -> RatedLines:
 
 def test_the_unseen_judge_is_the_panel_of_the_rest(lines: RatedLines, learner: AnyLearner) -> None:
     examples = sets()
-    found = unseen_scores(lines, seed=3)
+    found = cross_validate(lines, set_folds(lines), seed=3)
     for name in ("one", "three"):
         rest = [one for one in examples if one.dataset != name]
         panel = panel_of(train_judge(rest, learner, seed=3))
@@ -106,7 +105,7 @@ def test_the_unseen_judge_is_the_panel_of_the_rest(lines: RatedLines, learner: A
 
 
 def test_the_seen_judge_knows_the_other_folds(lines: RatedLines, learner: AnyLearner) -> None:
-    examples, found = sets(), seen_scores(lines, seed=0)
+    examples, found = sets(), cross_validate(lines, same_set_folds(lines, 0))
     own = [place for place, one in enumerate(examples) if one.dataset == "two"]
     groups = conversations([examples[place] for place in own])
     held = {own[row] for row in np.flatnonzero(fold_groups(groups, 5, np.random.default_rng(0)) == 2)}
@@ -145,12 +144,12 @@ def test_ratings_of_whole_dialogues_are_passed_over_with_a_reason(learner: AnyLe
     rest = left_out_scores([one for place, one in enumerate(examples) if place not in whole], learner)[LEFT_OUT]
     np.testing.assert_array_equal(np.delete(scores.values, sorted(whole)), rest.values)
     with pytest.raises(UsageError, match="1 data set with ratings"):
-        rated_lines([one for one in examples if one.dataset != "two"], learner)
+        left_out_scores([one for one in examples if one.dataset != "two"], learner)
 
 
 def test_too_few_others_leave_lines_without_a_judge(learner: AnyLearner) -> None:
     found = rated_lines(sets({"one": 40, "two": 140}), learner)
-    unseen = unseen_scores(found)
+    unseen = cross_validate(found, set_folds(found))
     assert np.isfinite(unseen[:40]).all() and np.isnan(unseen[40:]).all(), "20 contexts are too few to fit on"
 
 

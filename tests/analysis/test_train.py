@@ -22,11 +22,12 @@ from rejoinder.analysis.verdicts import agreed
 from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate, Verdict, pick
 from rejoinder.example import Example
+from rejoinder.judges import crossval
 from rejoinder.judges.adem.learner import AdemLearner
 from rejoinder.judges.adem.optimizer import AdemOptions, fit_adem
-from rejoinder.judges.learner import Rows
-from rejoinder.judges.lines import RatedLines, encode_rated
-from rejoinder.judges.many import Manner, folds_of, scores_of
+from rejoinder.judges.crossval import conversation_folds
+from rejoinder.judges.protocol import Rows
+from rejoinder.judges.rated import RatedLines, rated_lines
 from rejoinder.models import load_encoder
 from rejoinder.report.results import About, Results
 from samples import adem_learner
@@ -90,12 +91,11 @@ def tried(examples: list[Example], **more: Any) -> Results:
 # Nothing leaks
 
 LEARNER = AdemLearner("c-adem", load_encoder("word-vectors"), QUICK)
-MANNER = Manner([LEARNER], seed=1)
 
 
 @pytest.fixture(scope="module")
 def lines() -> RatedLines:
-    return encode_rated(rated(partner), LEARNER)
+    return rated_lines(rated(partner), LEARNER)
 
 
 def reversed_at(lines: RatedLines, rows: Rows) -> RatedLines:
@@ -106,20 +106,22 @@ def reversed_at(lines: RatedLines, rows: Rows) -> RatedLines:
 
 
 def test_the_score_of_a_fold_does_not_depend_on_its_ratings(lines: RatedLines) -> None:
-    tasks = folds_of(lines, lines.usable["c-adem"], 1)
-    assert sorted(np.concatenate([task.asked for task in tasks])) == list(range(300))
-    assert not any(set(task.rows) & set(task.asked) for task in tasks)
-    before = scores_of(lines, tasks, MANNER)
-    after = scores_of(reversed_at(lines, tasks[2].asked), tasks, MANNER)
-    np.testing.assert_array_equal(before[tasks[2].asked], after[tasks[2].asked])
-    assert not np.allclose(before[tasks[0].asked], after[tasks[0].asked])
+    folds = conversation_folds(lines, lines.usable["c-adem"], 1)
+    assert sorted(np.concatenate([fold.scored for fold in folds])) == list(range(300))
+    assert not any(set(fold.train) & set(fold.scored) for fold in folds)
+    before = crossval.cross_validate(lines, folds, seed=1)
+    after = crossval.cross_validate(reversed_at(lines, folds[2].scored), folds, seed=1)
+    np.testing.assert_array_equal(before[folds[2].scored], after[folds[2].scored])
+    assert not np.allclose(before[folds[0].scored], after[folds[0].scored])
 
 
 def test_metric_and_baseline_are_chosen_on_the_other_folds() -> None:
     """In one fold the ratings are reversed, so a choice that used them would differ there."""
-    lines = encode_rated(rated(order, words=4), LEARNER)
-    rows = folds_of(lines, lines.usable["c-adem"], 1)[2].asked
-    plain, odd = (cross_validate(data, "c-adem", MANNER, resamples=100) for data in (lines, reversed_at(lines, rows)))
+    lines = rated_lines(rated(order, words=4), LEARNER)
+    rows = conversation_folds(lines, lines.usable["c-adem"], 1)[2].scored
+    plain, odd = (
+        cross_validate(data, "c-adem", [LEARNER], seed=1, resamples=100) for data in (lines, reversed_at(lines, rows))
+    )
     values, chosen = [], []
     for estimates, scorers, *_ in (plain, odd):
         by_role = {facts.get("role"): name for name, facts in scorers.items()}
@@ -131,9 +133,9 @@ def test_metric_and_baseline_are_chosen_on_the_other_folds() -> None:
 
 def test_conversations_stay_whole() -> None:
     examples = [replace(line, context_id=f"c{number // 6}") for number, line in enumerate(rated(partner))]
-    lines = encode_rated(examples, LEARNER)
-    for task in folds_of(lines, np.arange(300), 0):
-        assert not set(lines.contexts[task.rows]) & set(lines.contexts[task.asked])
+    lines = rated_lines(examples, LEARNER)
+    for fold in conversation_folds(lines, np.arange(300), 0):
+        assert not set(lines.contexts[fold.train]) & set(lines.contexts[fold.scored])
 
 
 def test_an_interruption_does_not_wait_for_the_other_fits(lines: RatedLines, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,10 +153,10 @@ def test_an_interruption_does_not_wait_for_the_other_fits(lines: RatedLines, mon
         raise KeyboardInterrupt
 
     monkeypatch.setattr("rejoinder.judges.adem.learner.fit_adem", counted)
-    tasks = folds_of(lines, lines.usable["c-adem"], 1)
+    folds = conversation_folds(lines, lines.usable["c-adem"], 1)
     with pytest.raises(KeyboardInterrupt):
-        scores_of(lines, tasks, MANNER, interrupt)
-    assert len(begun) < len(tasks)
+        crossval.cross_validate(lines, folds, seed=1, advance=interrupt)
+    assert len(begun) < len(folds)
 
 
 # The verdict
@@ -259,12 +261,12 @@ def test_ratings_that_do_not_differ_inside_folds() -> None:
 
 
 def test_a_comparison_over_a_minute_is_skipped(lines: RatedLines, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert seconds_for(lines, Manner([replace(LEARNER, recipe=AdemOptions())])) < 10 < module.LONGEST == 60
-    long = Manner([replace(LEARNER, recipe=AdemOptions(epochs=100_000))])
+    assert seconds_for(lines, [replace(LEARNER, recipe=AdemOptions())]) < 10 < module.LONGEST == 60
+    long = [replace(LEARNER, recipe=AdemOptions(epochs=100_000))]
     (skipped,), *_ = cross_validate(lines, "c-adem", long, resamples=100)
     assert "300 lines" in skipped.reason and not skipped.known
     monkeypatch.setattr(module, "LONGEST", 0.01)
-    assert cross_validate(lines, "c-adem", MANNER, resamples=100)[0][0].reason
+    assert cross_validate(lines, "c-adem", [LEARNER], seed=1, resamples=100)[0][0].reason
 
 
 def test_too_few_resamples_are_refused() -> None:

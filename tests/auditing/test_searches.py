@@ -23,7 +23,7 @@ from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.judges.adem.judge import AdemJudge
 from rejoinder.judges.adem.panel import Panel
-from rejoinder.judges.differentiable import Differentiable, Side, Slopes, Space
+from rejoinder.judges.protocol import Differentiable, SideVectors, Slopes, Space
 from rejoinder.perturbations import Corpus
 from rejoinder.scorer import Card, FloatArray, Scores
 from samples import small_panel
@@ -81,7 +81,7 @@ class Linear:
         def scores(compared: FloatArray, asked: Any = None) -> FloatArray:
             return np.tile(3 + compared @ WEIGHTS, (len(rows if asked is None else asked), 1))
 
-        side = Side(self.encoder.encode([one.response for one in examples]), rows)
+        side = SideVectors(self.encoder.encode([one.response for one in examples]), rows)
         return [Space("linear", rows, {"response": side}, lambda vectors: vectors, scores)]
 
 

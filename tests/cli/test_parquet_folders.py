@@ -10,8 +10,8 @@ import pytest
 
 import rejoinder
 from conftest import Run, refused
+from rejoinder.assets import JUDGE
 from rejoinder.data.part_folder import LOG
-from rejoinder.judges.boxed import FOLDER
 
 LINES = {"part-00000": 3, "part-00001": 0, "part-00002": 5, "part-00010": 2}
 HINT = "Name a file; each scorer or responder needs its own -s or -r"
@@ -135,7 +135,7 @@ def test_no_parts_of_two_calls_in_one_folder(turns: Path, run: Run) -> None:
 
 
 def test_no_parts_with_other_names_of_scores_in_one_folder(turns: Path, run: Run) -> None:
-    shutil.copytree(FOLDER, "judge")
+    shutil.copytree(JUDGE, "judge")
     assert run("score", "turns", "-s", "judge", "-o", "scored").code == 5  # nothing was said before these replies
     (Path("scored") / "part-00010.parquet").unlink()
     other = run("score", "turns", "-s", "./judge", "-o", "scored")

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import PROJECT, Run
+from rejoinder.assets import JUDGE
 from rejoinder.data.folders import read_folder
 from rejoinder.example import Example
-from rejoinder.judges.boxed import FOLDER
+from rejoinder.judges.domain import CONTEXT_CUT, CUT
 from rejoinder.judges.features.extent import SUBWORDS
-from rejoinder.judges.notes import CONTEXT_CUT, CUT
 from rejoinder.judges.regression.judge import FeatureJudge
 from rejoinder.scorer import Scores
 
@@ -116,14 +116,14 @@ def test_a_text_is_read_to_its_end_and_a_longer_one_as_far_as_the_limit(judge: F
 
 
 def test_it_is_small_and_says_what_it_is(run: Run) -> None:
-    assert sum(file.stat().st_size for file in FOLDER.iterdir()) < 31e6  # 27 MB as a wheel packs it
+    assert sum(file.stat().st_size for file in JUDGE.iterdir()) < 31e6  # 27 MB as a wheel packs it
     shown = run("show", "rejoinder").out
     for part in ("On sets that it never saw", "What fools it", "Corpora", "- conture_turn: CC BY 4.0"):
         assert part in shown
 
 
 def test_its_folder_is_sound() -> None:
-    assert read_folder(FOLDER).config["kind"] == "views"
+    assert read_folder(JUDGE).config["kind"] == "views"
 
 
 def test_every_score_has_an_interval_that_holds_it(judge: FeatureJudge) -> None:
@@ -135,5 +135,5 @@ def test_every_score_has_an_interval_that_holds_it(judge: FeatureJudge) -> None:
 def test_its_models_are_those_of_the_recipes() -> None:
     for inside, recipe in (("encoder", "student-wide"), ("selector", "selector-small")):
         wanted = tomllib.loads((PROJECT / "recipes" / f"{recipe}.toml").read_text(encoding="utf-8"))["model"]
-        sizes = read_folder(FOLDER).inner(inside).config["sizes"]
+        sizes = read_folder(JUDGE).inner(inside).config["sizes"]
         assert {name: sizes[name] for name in wanted} == wanted

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from rejoinder.assets import JUDGE
 from rejoinder.data.folders import read_folder
-from rejoinder.judges.answers import answering
-from rejoinder.judges.boxed import FOLDER
 from rejoinder.judges.regression.judge import from_parts
+from rejoinder.judges.scales import rescale
 from rejoinder.scorer import FACTS_NOT_CHECKED
 from rejoinder.scoring.catalog import cards, load_scorer
 from rejoinder.scoring.explained import facts_warning
@@ -17,7 +17,7 @@ CHAT = "short English chat"
 
 def test_the_bundled_judge_declares_its_domain_and_what_it_does_not_read() -> None:
     judge = load_scorer("rejoinder")
-    (rescaled,) = answering({"rejoinder": judge}, (1, 7)).values()
+    (rescaled,) = rescale({"rejoinder": judge}, (1, 7)).values()
     for card in (cards()["rejoinder"], judge.card, rescaled.card):
         assert card.domain == CHAT
         assert set(card.unread) == {"facts", "sources", "safety"}
@@ -42,6 +42,6 @@ def test_the_warning_is_given_once_and_names_judges_beside_other_scorers() -> No
 
 
 def test_a_judge_in_a_folder_is_for_replies_like_those_it_was_fitted_on() -> None:
-    card = from_parts(read_folder(FOLDER)).card
+    card = from_parts(read_folder(JUDGE)).card
     assert card.domain not in ("", CHAT)
     assert "facts" in card.unread

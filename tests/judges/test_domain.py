@@ -13,11 +13,9 @@ from judges_over_views import made_material, quick_judge
 from rejoinder.assets import DOMAIN
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.judges.conversations import conversations
-from rejoinder.judges.domain import bundled_rule, flagged_by_notes, read_rule, write_rule
+from rejoinder.judges.domain import UNLIKE, bundled_rule, outside_by_text, read_rule, smoothed_share, write_rule
 from rejoinder.judges.form import FORM, form_of
-from rejoinder.judges.lines import normalised_ratings
-from rejoinder.judges.notes import UNLIKE, usual_share
+from rejoinder.judges.rated import conversations, normalised_ratings
 from rejoinder.judges.regression.adaptation import folds_of, of_ratings, tolerance_limit
 from rejoinder.judges.regression.judge import FeatureJudge
 from rejoinder.scorer import OUT_OF_DOMAIN, run
@@ -40,7 +38,7 @@ def support(*, test: bool) -> list[Example]:
 
 def flagged(examples: list[Example]) -> float:
     """The share that the rule of the bundled judges or a note places out of domain."""
-    return float((bundled_rule().outside(examples) | flagged_by_notes(examples)).mean())
+    return float((bundled_rule().outside(examples) | outside_by_text(examples)).mean())
 
 
 def adapted(lines: list[Example]) -> FeatureJudge:
@@ -121,7 +119,7 @@ def test_the_bound_of_few_lines_is_the_farthest_of_many_a_rank_above_the_quantil
 
 
 def test_a_note_on_few_lines_is_usual_sooner() -> None:
-    assert usual_share(3 / 60, 60) > 0.05 > usual_share(0, 30)
+    assert smoothed_share(3 / 60, 60) > 0.05 > smoothed_share(0, 30)
 
 
 @pytest.mark.parametrize(

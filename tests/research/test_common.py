@@ -12,7 +12,7 @@ import pytest
 
 from made_up import CONTEXTS, collected, encoded, made_up
 from rejoinder.errors import DataError, MissingAsset, UsageError
-from rejoinder.judges.learner import Rows
+from rejoinder.judges.protocol import Rows
 from research import deriu2019, lowe2017
 from research.common import Material, Run, collect, digest_of, encode_all, leave_one_out, speakers
 from research.fits import QUICK, Figures, Split, appearances, fit, splits

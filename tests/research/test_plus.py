@@ -17,7 +17,7 @@ from rejoinder.example import Example
 from rejoinder.judges.augmentation import NO_LINE, AugmentedExample
 from rejoinder.judges.features.added import load_source
 from rejoinder.judges.features.resources import Resources
-from rejoinder.judges.lines import encode_rated
+from rejoinder.judges.rated import rated_lines
 from rejoinder.judges.regression.learner import FeatureLearner
 from research import plus
 from research.plus import reading
@@ -32,7 +32,7 @@ def test_judges_read_the_views_of_the_models_that_are_named(material: Resources,
     own = ("length", str(tiny.student_model(tmp_path / "student")), "bleu-2")
     learner = FeatureLearner(replace(material, added=tuple(map(load_source, own))))
     examples = rated("one", 6)
-    lines = encode_rated(examples, learner)
+    lines = rated_lines(examples, learner)
     for chosen in [(), (1,), (0, 2)]:
         fewer = replace(material, added=tuple(load_source(own[place]) for place in chosen))
         part = reading(lines, chosen)

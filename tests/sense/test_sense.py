@@ -16,7 +16,7 @@ import pytest
 
 import rejoinder
 from rejoinder.example import Example
-from rejoinder.judges.notes import english_words
+from rejoinder.judges.domain import english_words
 from rejoinder.text.detect import is_foreign
 
 KINDS = (

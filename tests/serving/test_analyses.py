@@ -15,8 +15,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from conftest import Run
+from rejoinder.assets import JUDGE
 from rejoinder.errors import UsageError
-from rejoinder.judges.boxed import FOLDER
 from rejoinder.scoring.catalog import load_scorers
 from rejoinder.serving.app import make_app
 from rejoinder.serving.aside import Aside
@@ -113,7 +113,7 @@ def test_more_than_there_is_room_for_is_sent_away() -> None:
 def test_a_folder_is_called_by_its_name_and_its_place_is_told_nobody(tmp_path: Path) -> None:
     places = [tmp_path / "hidden" / name for name in ("mine", "other/mine", "third")]
     for place in places:
-        shutil.copytree(FOLDER, place)
+        shutil.copytree(JUDGE, place)
     served = without_places(load_scorers([*map(str, places), "length"]))
     assert list(served) == ["hidden/mine", "other/mine", "hidden/third", "length"]
     with pytest.raises(UsageError, match="named twice"):
@@ -156,7 +156,7 @@ def test_a_program_is_told_nobody(tmp_path: Path) -> None:
 
 
 def test_a_program_takes_no_name_of_another_scorer(tmp_path: Path) -> None:
-    shutil.copytree(FOLDER, tmp_path / "command")
+    shutil.copytree(JUDGE, tmp_path / "command")
     loaded = load_scorers(["command:cat", str(tmp_path / "command")])
     assert list(without_places(without_commands(loaded))) == ["command", f"{tmp_path.name}/command"]
     scorer = loaded["command:cat"]

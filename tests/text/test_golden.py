@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from rejoinder.judges.notes import english_words
+from rejoinder.judges.domain import english_words
 from rejoinder.text import tokenizer, unspaced_script
 from rejoinder.text.detect import is_code, is_foreign, is_long, is_wordless
 from rejoinder.text.normalize import detokenize, escape_controls, match_form, visible, visible_text, written_text

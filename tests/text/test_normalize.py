@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from every import ODD_TEXTS
 from rejoinder.example import Example
-from rejoinder.judges.notes import english_words
+from rejoinder.judges.domain import english_words
 from rejoinder.perturbations import PERTURBATIONS, Corpus
 from rejoinder.text import normalize
 from rejoinder.text.detect import FOREIGN_WORDS, is_code, is_foreign, is_long, is_wordless

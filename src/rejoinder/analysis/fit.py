@@ -23,12 +23,12 @@ from rejoinder.data.scales import Scale, in_words, with_scale
 from rejoinder.errors import DataError, UsageError
 from rejoinder.estimates import Estimate, Verdict, decide, estimate_of, pick, plain
 from rejoinder.example import NO_SET, Example, Given, Pair
-from rejoinder.judges.answers import answer_scale
-from rejoinder.judges.learner import Rows
-from rejoinder.judges.lines import MAPPED, UNREAD, normalised_ratings, unlearnable
+from rejoinder.judges.protocol import Rows
+from rejoinder.judges.rated import MAPPED, UNREAD, normalised_ratings, why_unlearnable
 from rejoinder.judges.regression import adaptation
 from rejoinder.judges.regression.adaptation import AdaptationInput
 from rejoinder.judges.regression.judge import FeatureJudge
+from rejoinder.judges.scales import answer_scale
 from rejoinder.metrics.baselines import words
 from rejoinder.report.charts import curve, intervals
 from rejoinder.report.layout import KeyFigure, Layout, Section
@@ -155,8 +155,8 @@ def _before_and_after(measured: Sequence[Estimate]) -> dict[str, Any]:
 
 def _of_ratings(judge: FeatureJudge, examples: Sequence[Any], scale: Scale | None) -> _Task:
     given = list(with_scale(examples, scale))
-    lines = [line for line in given if not unlearnable(line)]
-    ratings, lost = normalised_ratings(lines), Counter(filter(None, map(unlearnable, given)))
+    lines = [line for line in given if not why_unlearnable(line)]
+    ratings, lost = normalised_ratings(lines), Counter(filter(None, map(why_unlearnable, given)))
     _require_enough(len(lines), "rated lines", lost)
     if (ratings == ratings[0]).all():
         raise DataError("all ratings are equal", "Give ratings that differ; there is nothing to learn from these")

@@ -18,10 +18,9 @@ from rejoinder.errors import UsageError
 from rejoinder.estimates import Estimate, estimate_of, pick
 from rejoinder.example import OVERALL, Example
 from rejoinder.judges import DEFAULT, load_learner
-from rejoinder.judges.learner import AnyLearner
-from rejoinder.judges.left_out import rated_lines, seen_scores, unseen_scores
-from rejoinder.judges.lines import unlearnable
-from rejoinder.judges.many import FOLDS
+from rejoinder.judges.crossval import FOLDS, cross_validate, require_sets, same_set_folds, set_folds
+from rejoinder.judges.protocol import AnyLearner
+from rejoinder.judges.rated import rated_lines, why_unlearnable
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Section
 from rejoinder.report.tables import Column, pivot
@@ -58,13 +57,14 @@ def left_out_scores(
     if dimension != OVERALL:
         raise UsageError(f"judges are fitted on overall ratings, so no data set is left out for {dimension!r}")
     learner = load_learner(DEFAULT if isinstance(learner, bool) else learner)
+    require_sets(examples)
     lines = rated_lines(examples, learner)
     scores = {}
-    for name, fit_and_score in ((LEFT_OUT, unseen_scores), (SAME_SET, seen_scores)):
+    for name, folds in ((LEFT_OUT, set_folds(lines)), (SAME_SET, same_set_folds(lines, seed))):
         values = np.full(len(examples), np.nan)
-        values[lines.places] = fit_and_score(lines, seed=seed, advance=advance)
+        values[lines.places] = cross_validate(lines, folds, seed=seed, advance=advance)
         reasons = {
-            place: unlearnable(examples[place]) or "no judge could be fitted that reads it, or no known word in it"
+            place: why_unlearnable(examples[place]) or "no judge could be fitted that reads it, or no known word in it"
             for place in np.flatnonzero(np.isnan(values)).tolist()
         }
         fields = {"scorer": name, "version": 1, **learner.options, "seed": seed, "rejoinder": __version__}

@@ -19,7 +19,7 @@ from rejoinder.data.values import is_number
 from rejoinder.errors import DataError, UsageError
 from rejoinder.estimates import NAN, Estimate, Verdict, estimate_of
 from rejoinder.example import Example, Given
-from rejoinder.judges.answers import is_judge
+from rejoinder.judges.protocol import is_judge
 from rejoinder.report.layout import Case, Cases, Layout, Section
 from rejoinder.report.results import About, Gate, Results
 from rejoinder.report.written import interval, sentences

@@ -43,7 +43,7 @@ from rejoinder.stats.resamples import FloatArray, Sampling
 from rejoinder.text.normalize import visible
 
 if TYPE_CHECKING:
-    from rejoinder.judges.learner import AnyLearner
+    from rejoinder.judges.protocol import AnyLearner
 
 
 def study(

@@ -25,12 +25,12 @@ from rejoinder.data.write import write
 from rejoinder.errors import MissingAsset, MissingExtra, UsageError
 from rejoinder.estimates import Estimate, decide, estimate_of
 from rejoinder.example import Example, Given
-from rejoinder.judges import load_learner
-from rejoinder.judges.answers import answer_scale
-from rejoinder.judges.learner import AnyLearner, Choices, PortableJudge, members_of
-from rejoinder.judges.lines import RatedLines, encode_rated
-from rejoinder.judges.many import FOLDS, Manner, folds_of, scores_of
-from rejoinder.judges.train import SHARES, fit_judge
+from rejoinder.judges import crossval, load_learner
+from rejoinder.judges.crossval import FOLD_SHARES, FOLDS, conversation_folds
+from rejoinder.judges.protocol import AnyLearner, Learner, LearnerOptions, PortableJudge, members_of
+from rejoinder.judges.rated import RatedLines, rated_lines
+from rejoinder.judges.scales import answer_scale
+from rejoinder.judges.train import fit_judge
 from rejoinder.report.results import About, Results
 from rejoinder.report.written import rounded
 from rejoinder.scorer import Advance, Encoder, FloatArray, Scorer, ignore, run
@@ -127,18 +127,17 @@ def train(
     """
     if resamples < FEWEST_RESAMPLES:
         raise UsageError(f"resamples is {resamples}, expected {FEWEST_RESAMPLES} or more")
-    learner = load_learner(kind, Choices(encoder=encoder, vectors=vectors, options=options, references=references))
-    lines = encode_rated(examples, learner, scale)
+    chosen = LearnerOptions(encoder=encoder, vectors=vectors, options=options, references=references)
+    learner = load_learner(kind, chosen)
+    lines = rated_lines(examples, learner, scale)
     trained = fit_judge(lines, scale=answer_scale(lines.examples, scale), seed=seed, advance=progress)
     if held_out is not None:
         write({example.where: example for member in trained.each for example in member.test}.values(), held_out)
     # A member that could not be fitted on these lines takes no part in the comparison either.
-    names, part = {member.name for member in trained.each}, SHARES[0] + SHARES[1]
-    members = [member for member in members_of(learner) if member.name in names]
-    manner = Manner(members, shares=(SHARES[0] / part, SHARES[1] / part), seed=seed)
+    members = [member for member in members_of(learner) if member.name not in trained.absent]
     once = steps(learner) // (1 + FOLDS)
     estimates, scorers, counts, note = cross_validate(
-        lines, learner.name, manner, resamples=resamples, vectors=vectors, progress=lambda done: progress(done * once)
+        lines, learner.name, members, seed, resamples=resamples, vectors=vectors, advance=lambda _: progress(once)
     )
     member_facts = {"kind": "judge", "role": "member"}
     scorers |= {absent: {**member_facts, "left_out": reason} for absent, reason in trained.absent.items()}
@@ -168,28 +167,29 @@ def steps(learner: AnyLearner) -> int:
 def cross_validate(
     lines: RatedLines,
     name: str,
-    manner: Manner,
+    members: Sequence[Learner],
+    seed: int = 0,
     *,
     resamples: int = 1000,
     vectors: str | Path | None = None,
-    progress: Advance = ignore,
+    advance: Advance = ignore,
 ) -> Compared:
-    """Return the comparison of the judge called `name`, fitted on rated lines in some manner, with other scorers.
+    """Return the comparison of the judge called `name`, fitted on rated lines by some members, with other scorers.
 
-    `lines` are encoded for the learners of the `manner`, which has the seed of folds, fits and draws; `progress` is
+    `lines` are encoded for the learner of these `members`; `seed` is that of folds, fits and draws; `advance` is
     called with 1 after each of five fits. For the rest see `train`.
     """
-    rows = np.unique(np.concatenate([lines.usable[member.name] for member in manner.members]))
-    if (seconds := seconds_for(lines, manner)) > LONGEST:
+    rows = np.unique(np.concatenate([lines.usable[member.name] for member in members]))
+    if (seconds := seconds_for(lines, members)) > LONGEST:
         forecast = f"with {len(rows):,} lines it would take about {rounded(round(seconds))} seconds"
         return _missing(name, f"{forecast}, more than the {LONGEST:.0f} that are allowed")
-    tasks = folds_of(lines, rows, manner.seed)
-    predicted = scores_of(lines, tasks, manner, progress)
-    if not tasks or any(np.isnan(predicted[task.asked]).all() for task in tasks):
+    parts = conversation_folds(lines, rows, seed)
+    predicted = crossval.cross_validate(lines, parts, members, shares=FOLD_SHARES, seed=seed, advance=advance)
+    if not parts or any(np.isnan(predicted[part.scored]).all() for part in parts):
         return _missing(name, f"four fifths of {len(rows):,} lines are too few to fit the judge on")
     folds, contexts = np.full((2, len(lines.ratings)), -1, dtype=np.int64)
-    for number, task in enumerate(tasks):
-        folds[task.asked] = number
+    for number, part in enumerate(parts):
+        folds[part.scored] = number
     clusters = lines.clusters(rows)
     contexts[rows] = clusters.numbers
     asked = np.flatnonzero(np.isfinite(predicted))
@@ -204,7 +204,7 @@ def cross_validate(
     datasets = {example.dataset or UNNAMED for example in examples}
     dataset = datasets.pop() if len(datasets) == 1 else "pooled"
     roles = {scorer: role for scorer, role, *_ in candidates}
-    estimates = compare_candidates(roles, scores, table, dataset, Sampling(resamples, manner.seed))
+    estimates = compare_candidates(roles, scores, table, dataset, Sampling(resamples, seed))
     if not estimates:
         return _missing(name, "there is no correlation inside the folds")
     use = recommended(estimates, [scorer for scorer, role in roles.items() if role == BASELINE])
@@ -228,9 +228,9 @@ def _missing(name: str, reason: str) -> Compared:
     return (estimate,), {name: {"kind": "judge", "role": "new judge", "recommended": False}}, {}, ""
 
 
-def seconds_for(lines: RatedLines, manner: Manner) -> float:
+def seconds_for(lines: RatedLines, members: Sequence[Learner]) -> float:
     """Return a forecast of the seconds that a comparison takes, from sizes alone: the same on every machine."""
-    fits = sum(member.seconds(len(lines.usable[member.name]) * manner.shares[0]) for member in manner.members)
+    fits = sum(member.seconds(len(lines.usable[member.name]) * FOLD_SHARES[0]) for member in members)
     pairs = sum(len(example.references) for example in lines.examples)
     return _FITS * fits + _PAIR * pairs + _LINE * len(lines.examples)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from rejoinder.errors import MissingAsset, MissingExtra, UsageError
 from rejoinder.example import Example
-from rejoinder.judges.differentiable import is_differentiable
+from rejoinder.judges.protocol import is_differentiable
 from rejoinder.perturbations import PERTURBATIONS, Corpus, Goal, Perturbation
 from rejoinder.perturbations.degrading import common_replies
 from rejoinder.perturbations.perturbation import Rng, from_function

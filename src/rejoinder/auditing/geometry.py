@@ -18,8 +18,7 @@ import numpy as np
 
 from rejoinder.estimates import NAN, Estimate, estimate_of
 from rejoinder.example import Example
-from rejoinder.judges.answers import is_judge
-from rejoinder.judges.differentiable import is_differentiable
+from rejoinder.judges.protocol import is_differentiable, is_judge
 from rejoinder.scorer import FloatArray, Scorer
 from rejoinder.stats.correlation import pearson
 from rejoinder.stats.resamples import IntArray, Resamples, Sampling, number_of, percentile_interval

@@ -14,7 +14,7 @@ from rejoinder.auditing.bias import STATISTICS as BIAS
 from rejoinder.auditing.fooling import DROP, FEWEST, MOVE
 from rejoinder.estimates import LEVEL, NAN, Estimate, Verdict, one, pick
 from rejoinder.example import Example
-from rejoinder.judges.notes import NOT_ENGLISH
+from rejoinder.judges.domain import NOT_ENGLISH
 from rejoinder.perturbations import Goal
 from rejoinder.report.charts import intervals
 from rejoinder.report.layout import Block, Case, Cases, Chart, KeyFigure, Layout, Prose, Section

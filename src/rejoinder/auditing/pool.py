@@ -27,8 +27,7 @@ from rejoinder.data.files import OnError
 from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
-from rejoinder.judges.answers import is_judge
-from rejoinder.judges.differentiable import Differentiable, Space, is_differentiable
+from rejoinder.judges.protocol import Differentiable, Space, is_differentiable, is_judge
 from rejoinder.perturbations import Goal
 from rejoinder.scorer import Encoder
 from rejoinder.stats.resamples import FloatArray, IntArray, blocks

@@ -366,7 +366,7 @@ def _report_unaffected(scorers: Mapping[str, Scorer], asked: Asked) -> None:
     Raises:
         UsageError: no scorer explains its scores.
     """
-    from rejoinder.judges.answers import is_judge
+    from rejoinder.judges.protocol import is_judge
     from rejoinder.scoring.explained import require_explained
 
     if asked.scale is not None and (others := [name for name, scorer in scorers.items() if not is_judge(scorer)]):

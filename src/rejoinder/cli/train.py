@@ -116,7 +116,7 @@ def command(
     from rejoinder.data.read import read
     from rejoinder.data.scales import in_words
     from rejoinder.judges import load_learner
-    from rejoinder.judges.learner import Choices
+    from rejoinder.judges.protocol import LearnerOptions
 
     _check_places(out, held_out, force)
     require_places(None, figures)
@@ -127,7 +127,7 @@ def command(
         "penalty": penalty,
     }
     options |= {"penalty_weight": penalty_weight, "learning_rate": step, "epochs": epochs, "batch_size": batch}
-    choices = Choices(
+    choices = LearnerOptions(
         encoder=encoder,
         views=tuple(view or ()),
         state=state and state.value,

@@ -20,7 +20,7 @@ from rejoinder.data.values import kind_of
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.improve.choosing import require_direction
-from rejoinder.judges.answers import is_judge
+from rejoinder.judges.protocol import is_judge
 from rejoinder.scorer import Card, FloatArray, Scorer, ScorerLike, Scores, run
 from rejoinder.scoring.catalog import DEFAULT, load_scorers
 from rejoinder.scoring.unscored import nothing_scored

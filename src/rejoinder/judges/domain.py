@@ -1,16 +1,19 @@
-"""The domain of the bundled judges: short English chat, told from assistants' replies by their form.
+"""What a learned judge cannot judge, as warnings beside its scores: language, code, no words, length, form.
 
-The rule is linear over `judges.form.FORM`; its weights lie beside the judge and are made by `papers.domain`.
-A judge that users train or adapt has another domain, its own lines, and no such rule.
-Shapes: N examples, F features.
+The bundled judges are for short English chat, which a linear rule over `form.FORM` separates from assistants' replies;
+its weights lie beside the judge and are made by `research.domain`. A judge that users train has another domain, its own
+lines, and no such rule; a warning that its training lines often had is not given: a judge of German replies does not
+warn that a reply is not English. Shapes: N examples, F features.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +24,111 @@ from rejoinder.data.strict import AGAIN
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.form import FORM, form_of
-from rejoinder.judges.notes import OUTSIDE, text_notes
-from rejoinder.scorer import FloatArray
+from rejoinder.judges.protocol import Side
+from rejoinder.models.encoders import TruncatingEncoder
+from rejoinder.scorer import OUT_OF_DOMAIN, Encoder, FloatArray, Warnings
+from rejoinder.text.detect import AMBIGUOUS_WORDS, is_code, is_foreign, is_long, is_wordless
 from rejoinder.text.normalize import visible, written_text
+from rejoinder.text.vectors import common_words
 
-_FURTHEST = 3.0  # standard deviations that a feature counts at most
+SHORT_CHAT, FITTED_LINES = "short English chat", "replies like those it was fitted on"
+"""The domains of the bundled judges, and of a judge that a user fitted."""
+NEVER_READ = ("facts", "sources", "safety")
+"""What no judge of this package reads."""
+NO_WORDS, CODE, NOT_ENGLISH = "no words", "code", "not English"
+UNLIKE_CHAT, UNLIKE = "unlike short chat", "unlike what it was fitted on"
+CONTEXT_NOT_ENGLISH = "context not English"
+CUT, CONTEXT_CUT = "not read to the end", "context not read whole"
+OUTSIDE = frozenset({CODE, NOT_ENGLISH, NO_WORDS, UNLIKE_CHAT, UNLIKE})
+"""Warnings that place a reply outside the domain of the judge."""
+FORM_WARNINGS = frozenset({UNLIKE_CHAT})
+"""Warnings that place a reply outside short chat by its form alone."""
+COMMON = 0.05
+"""A warning that a larger share of the training lines had is not given."""
+_COMMON_WORDS = 4000  # rarer words are half the proof of a language: names and loans are among them
+_LAST_TURNS = 3  # they show the language of a context
+_CLIP = 3.0  # standard deviations that a feature of the form counts at most
+
+
+def text_warnings(examples: Sequence[Example], sides: Sequence[Side]) -> Warnings:
+    """Return warnings on the texts that a judge reads, whatever the judge: rows to warnings, where there are any."""
+    by_row = {row: tuple(dict.fromkeys(_of_texts(example, sides))) for row, example in enumerate(examples)}
+    return {row: warnings for row, warnings in by_row.items() if warnings}
+
+
+def _of_texts(example: Example, sides: Sequence[Side]) -> Iterator[str]:
+    reply, english = example.response, english_words()
+    if not visible(reply):
+        pass
+    elif is_wordless(reply):
+        yield NO_WORDS
+    elif is_code(reply):
+        yield CODE
+    elif is_foreign(reply, english):
+        yield NOT_ENGLISH
+    if is_long(reply):
+        yield UNLIKE_CHAT
+    if "context" in sides and example.context:
+        if is_foreign(" ".join(example.context[-_LAST_TURNS:]), english):
+            yield CONTEXT_NOT_ENGLISH
+        # An empty reply is never out of domain, whatever it answers.
+        if visible(reply) and (is_long(example.context[-1]) or is_code(example.context[-1])):
+            yield UNLIKE_CHAT
+
+
+def warnings_of(
+    examples: Sequence[Example], sides: Sequence[Side], encoder: Encoder, common: Container[str]
+) -> Warnings:
+    """Return the warnings of a judge over an encoder: those on texts, and what a `TruncatingEncoder` cuts.
+
+    Args:
+        examples: N examples.
+        sides: the sides that the judge reads.
+        encoder: what reads them for it.
+        common: warnings on texts that are not given, because the judge was fitted on such lines.
+    """
+    # What an encoder cuts a judge never saw, however common it was.
+    by_row = {
+        row: [warning for warning in warnings if warning not in common]
+        for row, warnings in text_warnings(examples, sides).items()
+    }
+    if isinstance(encoder, TruncatingEncoder):
+        cut = {CUT: encoder.truncated([example.response for example in examples])}
+        if "context" in sides:
+            cut[CONTEXT_CUT] = encoder.truncated_contexts([example.context for example in examples])
+        for warning, rows in cut.items():
+            for row in rows:
+                by_row.setdefault(row, []).append(warning)
+    return {row: with_domain(by_row[row]) for row in sorted(by_row) if by_row[row]}
+
+
+def with_domain(warnings: Sequence[str]) -> tuple[str, ...]:
+    """Return the warnings on one reply, with `out of domain` first if any of them places it there."""
+    return (OUT_OF_DOMAIN, *warnings) if not OUTSIDE.isdisjoint(warnings) else tuple(warnings)
+
+
+def shares(warnings: Warnings, lines: int) -> dict[str, float]:
+    """Return the share of so many lines that have each warning."""
+    counts = Counter(chain.from_iterable(warnings.values()))
+    return {warning: count / lines for warning, count in sorted(counts.items())}
+
+
+def common_warnings(noted: Mapping[str, float]) -> frozenset[str]:
+    """Return the warnings that a judge does not give, from their shares among its training lines."""
+    return frozenset(warning for warning, share in noted.items() if share > COMMON)
+
+
+def smoothed_share(share: float, lines: int) -> float:
+    """Return a share of few lines by the rule of succession, so that 3 of 60 are more than `COMMON`."""
+    return (share * lines + 1) / (lines + 2)
+
+
+@lru_cache(maxsize=1)
+def english_words() -> Mapping[str, float]:
+    """Return words of English dialogues, and halves of those with an apostrophe: 1 for a common one, else 0.5."""
+    halves = dict.fromkeys(half for word in common_words() for half in word.split("'") if half[:1].isalpha())
+    ranked = {word: 1.0 if rank < _COMMON_WORDS else 0.5 for rank, word in enumerate(halves)}
+    return {word: weight for word, weight in ranked.items() if word not in AMBIGUOUS_WORDS}
 
 
 @dataclass(frozen=True)
@@ -36,7 +139,7 @@ class FormRule:
         centre: [F] means of the features.
         spread: [F] their standard deviations.
         weights: [F] what a standard deviation adds.
-        bound: the sum from which on a reply is out of domain.
+        bound: a reply with a larger sum is out of domain.
     """
 
     centre: FloatArray
@@ -46,9 +149,8 @@ class FormRule:
 
     def sums(self, forms: FloatArray) -> FloatArray:
         """Return [N] weighted sums of [N, F] features."""
-        standard = np.clip((forms - self.centre) / self.spread, -_FURTHEST, _FURTHEST)
-        # Each row is added up by itself, so that a reply does not depend on its neighbours.
-        return np.asarray((standard * self.weights).sum(axis=1))
+        standard = np.clip((forms - self.centre) / self.spread, -_CLIP, _CLIP)
+        return np.asarray((standard * self.weights).sum(axis=1))  # each row by itself, whatever its neighbours
 
     def outside(self, examples: Sequence[Example]) -> NDArray[np.bool_]:
         """Return [N] whether the rule places a reply out of the domain; an empty reply never is."""
@@ -62,51 +164,36 @@ def forms_of(examples: Sequence[Example]) -> FloatArray:
     return np.array(forms, np.float64).reshape(len(examples), len(FORM))
 
 
-def flagged_by_notes(examples: Sequence[Example]) -> NDArray[np.bool_]:
-    """Return [N] whether one of the notes on texts places a reply out of the domain."""
-    notes = text_notes(examples, ("context",))
-    return np.array([not OUTSIDE.isdisjoint(notes.get(row, ())) for row in range(len(examples))], np.bool_)
+def outside_by_text(examples: Sequence[Example]) -> NDArray[np.bool_]:
+    """Return [N] whether a warning on the texts places a reply out of the domain."""
+    warnings = text_warnings(examples, ("context",))
+    return np.array([not OUTSIDE.isdisjoint(warnings.get(row, ())) for row in range(len(examples))], np.bool_)
 
 
 @cache
 def bundled_rule() -> FormRule:
-    """Read the rule of the bundled judges.
-
-    Raises:
-        DataError: the file is not the one of this version.
-    """
+    """Return the rule of the bundled judges; raises `DataError` if its file is not the one of this version."""
     return read_rule(DOMAIN)
 
 
 def read_rule(path: Path) -> FormRule:
-    """Read a rule from its file.
-
-    Raises:
-        DataError: the file is not there, or is not the one of this version.
-    """
+    """Return the rule in a file; raises `DataError` if it is not there, or not of this version."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         rows, bound = content["features"], float(content["bound"])
         table = np.array([rows[name] for name in FORM], np.float64)
+        if table.shape != (len(rows), 3) or not np.isfinite(table).all() or (table[:, 1] <= 0).any():
+            raise ValueError(table.shape)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError("is no rule for the domain of this version", AGAIN, where=str(path)) from error
-    if (
-        table.shape != (len(FORM), 3)
-        or len(rows) != len(FORM)
-        or not np.isfinite(table).all()
-        or (table[:, 1] <= 0).any()
-    ):
-        raise DataError("is no rule for the domain of this version", AGAIN, where=str(path))
     return FormRule(table[:, 0], table[:, 1], table[:, 2], bound)
 
 
 def write_rule(rule: FormRule, path: Path) -> None:
     """Write a rule, a feature a line, in six digits."""
-    rows = {
-        name: [float(f"{value:.6g}") for value in values]
-        for name, *values in zip(FORM, rule.centre, rule.spread, rule.weights, strict=True)
-    }
-    lines = ",\n".join(f"    {json.dumps(name)}: {json.dumps(values)}" for name, values in rows.items())
-    about = "made by python -m research.domain: centre, spread and weight of each feature"
-    text = f'{{\n  "about": {json.dumps(about)},\n  "bound": {rule.bound:.6g},\n  "features": {{\n{lines}\n  }}\n}}\n'
+    rows = zip(FORM, rule.centre, rule.spread, rule.weights, strict=True)
+    lines = (f"    {json.dumps(name)}: {json.dumps([float(f'{value:.6g}') for value in row])}" for name, *row in rows)
+    about = json.dumps("made by python -m research.domain: centre, spread and weight of each feature")
+    features = ",\n".join(lines)
+    text = f'{{\n  "about": {about},\n  "bound": {rule.bound:.6g},\n  "features": {{\n{features}\n  }}\n}}\n'
     path.write_text(text, encoding="utf-8")

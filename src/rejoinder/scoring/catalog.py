@@ -231,9 +231,9 @@ def _loaded(
     lines = examples_of(examples, keep=columns_of(scorer))
     loaded = load_scorer(scorer, vectors=vectors)
     if scale is not None:
-        from rejoinder.judges.answers import answering
+        from rejoinder.judges.scales import rescale
 
-        loaded = answering({loaded.card.name: loaded}, scale)[loaded.card.name]
+        loaded = rescale({loaded.card.name: loaded}, scale)[loaded.card.name]
     return loaded, lines
 
 

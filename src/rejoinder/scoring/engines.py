@@ -28,7 +28,7 @@ from rejoinder.data.joins import Note
 from rejoinder.data.read import silent
 from rejoinder.errors import MissingAsset, MissingExtra, RejoinderError, UsageError
 from rejoinder.example import Example
-from rejoinder.judges.answers import answering
+from rejoinder.judges.scales import rescale
 from rejoinder.models.encoders import clear_caches
 from rejoinder.scorer import Explanation, Scorer, ScorerLike, Scores, run, signature_of
 from rejoinder.scoring.catalog import load_scorers
@@ -73,7 +73,7 @@ class Asked:
             UsageError: there is a scale, and none of them predicts ratings.
         """
         if self.scale is not None:
-            scorers = answering(scorers, self.scale)
+            scorers = rescale(scorers, self.scale)
         if self.level == "turn":
             return scorers
         return {name: of_dialogues(scorer, every=self.level == "dialogue") for name, scorer in scorers.items()}

@@ -23,7 +23,7 @@ from rejoinder.data.joins import Note
 from rejoinder.data.read import silent
 from rejoinder.errors import UsageError, WorkersLost
 from rejoinder.example import Example
-from rejoinder.judges.answers import is_judge
+from rejoinder.judges.protocol import is_judge
 from rejoinder.llm import ENDPOINTS
 from rejoinder.scorer import Advance, FloatArray, Scorer, Scores, finish, ignore, run, signature_of
 from rejoinder.scoring.catalog import PREFIXES

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
-from rejoinder.judges.answers import is_judge
+from rejoinder.judges.protocol import is_judge
 from rejoinder.scorer import Scorer, signature_of
 from rejoinder.scoring.cards import card_record
 from rejoinder.scoring.explained import is_explained

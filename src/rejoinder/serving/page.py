@@ -18,8 +18,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from rejoinder.judges.features.table import Group
-from rejoinder.judges.notes import (
+from rejoinder.judges.domain import (
     CODE,
     CONTEXT_CUT,
     CONTEXT_NOT_ENGLISH,
@@ -29,6 +28,7 @@ from rejoinder.judges.notes import (
     UNLIKE,
     UNLIKE_CHAT,
 )
+from rejoinder.judges.features.table import Group
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN
 from rejoinder.scoring.domain import INSTEAD
 from rejoinder.serving.bodies import body_of

@@ -25,7 +25,7 @@ from rejoinder.judges.adem.head import Normalise, References
 from rejoinder.judges.adem.judge import TERMS, AdemJudge, Kind, encode
 from rejoinder.judges.adem.learner import recipe_of
 from rejoinder.judges.adem.optimizer import AdemOptions
-from rejoinder.judges.differentiable import Differentiable
+from rejoinder.judges.protocol import Differentiable
 from rejoinder.judges.train import train_judge
 from rejoinder.models import load_encoder
 from rejoinder.models.encoders import AverageEncoder

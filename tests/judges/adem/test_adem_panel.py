@@ -14,7 +14,7 @@ from conftest import Run
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.adem.panel import MEMBERS, Panel
-from rejoinder.judges.train import Trained, train_judge
+from rejoinder.judges.train import TrainedJudge, train_judge
 from rejoinder.scoring.catalog import load_scorer, score
 from samples import panel_of
 
@@ -37,11 +37,11 @@ def rated(seed: int, *, context: bool = True, reference: bool = True, count: int
 
 
 @pytest.fixture(scope="module")
-def trained() -> Trained:
+def trained() -> TrainedJudge:
     return train_judge([*rated(0), *rated(1, reference=False), *rated(2, context=False)], "panel", seed=3)
 
 
-def test_an_example_is_scored_by_the_member_that_reads_all_that_is_there(trained: Trained) -> None:
+def test_an_example_is_scored_by_the_member_that_reads_all_that_is_there(trained: TrainedJudge) -> None:
     panel, context, reference = panel_of(trained), ("music and film",), ("a game",)
     examples = [
         Example(context, "a book", reference),
@@ -59,14 +59,14 @@ def test_an_example_is_scored_by_the_member_that_reads_all_that_is_there(trained
     assert reasons == {0: "no known word in the response", 2: "the response is empty"}
 
 
-def test_no_member_is_tested_on_a_context_that_another_was_fitted_on(trained: Trained) -> None:
+def test_no_member_is_tested_on_a_context_that_another_was_fitted_on(trained: TrainedJudge) -> None:
     members = trained.members
     seen = {example.context_key for member in members for example in (*member.train, *member.validation)}
     assert len(members) == 3
     assert not seen & {example.context_key for member in members for example in member.test}
 
 
-def test_folder_gives_the_same_panel(trained: Trained, tmp_path: Path) -> None:
+def test_folder_gives_the_same_panel(trained: TrainedJudge, tmp_path: Path) -> None:
     panel = panel_of(trained)
     panel.save(tmp_path / "panel")
     again = load_scorer(tmp_path / "panel")
@@ -77,7 +77,7 @@ def test_folder_gives_the_same_panel(trained: Trained, tmp_path: Path) -> None:
     assert [line for line in card.splitlines() if line.startswith("## ")] == ["## ADEM", "## C-ADEM", "## R-ADEM"]
 
 
-def test_scale_of_a_panel(trained: Trained) -> None:
+def test_scale_of_a_panel(trained: TrainedJudge) -> None:
     panel = panel_of(trained)
     wide = Panel(panel.members, panel.absent, scale=(0.0, 100.0))
     values = panel.score_batch(list(rated(5, count=5))).values

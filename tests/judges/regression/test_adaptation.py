@@ -12,9 +12,8 @@ from judges_over_views import made_material, quick_judge, rated
 from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example, Pair
-from rejoinder.judges.conversations import conversations
-from rejoinder.judges.lines import normalised_ratings
-from rejoinder.judges.notes import UNLIKE
+from rejoinder.judges.domain import UNLIKE
+from rejoinder.judges.rated import conversations, normalised_ratings
 from rejoinder.judges.regression.adaptation import (
     NO_CORRECTION,
     PreferenceTask,

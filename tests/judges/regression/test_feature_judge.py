@@ -14,8 +14,8 @@ from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import EACH, WORTH, augment
+from rejoinder.judges.domain import UNLIKE
 from rejoinder.judges.features.resources import Resources
-from rejoinder.judges.notes import UNLIKE
 from rejoinder.judges.regression.judge import EMPTY, FeatureJudge, from_parts
 from rejoinder.judges.regression.learner import FeatureLearner
 from rejoinder.judges.train import train_judge

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.judges.adem.head import AdemHead, Normalise, Projection, References, Vectors, lengths, project
-from rejoinder.judges.differentiable import Grid
-from rejoinder.judges.learner import Rows
+from rejoinder.judges.protocol import Grid, Rows
 from rejoinder.scorer import FloatArray
 
 

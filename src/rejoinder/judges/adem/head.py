@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rejoinder.errors import DataError
-from rejoinder.judges.learner import Rows, Side
+from rejoinder.judges.protocol import Rows, Side
 from rejoinder.scorer import FloatArray
 
 Terms = tuple[Side, ...]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -22,10 +22,9 @@ from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.adem.gradients import Pairs, gradients, linear_forms
 from rejoinder.judges.adem.head import MATRICES, AdemHead, Normalise, Projection, References, Terms, Vectors, project
-from rejoinder.judges.answers import FITTED_LINES, UNREAD, from_config, in_config, on_scale, training_in
-from rejoinder.judges.differentiable import Side, Slopes, Space
-from rejoinder.judges.learner import PREDICTED, Rows
-from rejoinder.judges.notes import notes_on, usual_notes
+from rejoinder.judges.domain import FITTED_LINES, NEVER_READ, common_warnings, warnings_of
+from rejoinder.judges.protocol import PREDICTED, Rows, SideVectors, Slopes, Space
+from rejoinder.judges.scales import from_config, in_config, on_scale, training_in
 from rejoinder.models import INSIDE, encoder_of
 from rejoinder.models.encoders import PortableEncoder, encode_distinct
 from rejoinder.models.weights import Share, tensor
@@ -121,17 +120,18 @@ class Encoded:
 
 def encode(examples: Sequence[Example], encoder: Encoder, terms: Terms) -> Encoded:
     """Return raw vectors for a judge with `terms`; each distinct text, as a reader sees it, is encoded once."""
-    double = partial(np.asarray, dtype=np.float64)  # some encoders give single precision
     nothing = np.zeros((len(examples), encoder.width))
     context, references, owner = nothing, nothing, np.arange(len(examples))
     if "context" in terms:
         contexts = [tuple(map(visible_text, example.context)) for example in examples]
-        context = double(encode_distinct(encoder.encode_contexts, contexts))
+        context = encode_distinct(encoder.encode_contexts, contexts)
     if "reference" in terms:
         texts = [visible_text(text) for example in examples for text in example.references]
-        references = double(encode_distinct(encoder.encode, texts))
+        references = encode_distinct(encoder.encode, texts)
         owner = np.repeat(owner, [len(example.references) for example in examples])
-    response = double(encode_distinct(encoder.encode, [visible_text(example.response) for example in examples]))
+    response = encode_distinct(encoder.encode, [visible_text(example.response) for example in examples])
+    # Some encoders compute in single precision; the fit does not.
+    context, references, response = (np.asarray(side, np.float64) for side in (context, references, response))
     return Encoded(context, references, owner, response)
 
 
@@ -173,7 +173,7 @@ class AdemJudge:
             source="Deriu and Cieliebak 2019" if self.kind == "autojudge" else "Lowe et al. 2017, equation 1",
             notes=f"Nominally {in_words(self.scale)}, not clipped." + (several if "reference" in needs else ""),
             domain=FITTED_LINES,
-            unread=UNREAD,
+            unread=NEVER_READ,
         )
 
     @property
@@ -197,7 +197,7 @@ class AdemJudge:
         values, unknown = self.ratings(encoded), encoded.unknown_sides(self.head.terms)
         reasons = {row: f"no known word in the {unknown[row]}" for row in np.flatnonzero(np.isnan(values)).tolist()}
         reasons |= {row: "the response is empty" for row in reasons if not visible(examples[row].response)}
-        warnings = notes_on(examples, self.head.terms, self.encoder, usual_notes(self.training.get("noted", {})))
+        warnings = warnings_of(examples, self.head.terms, self.encoder, common_warnings(self.training.get("noted", {})))
         return on_scale(Scores(values, reasons, warnings=warnings), PREDICTED, self.scale)
 
     def ratings(self, encoded: Encoded) -> FloatArray:
@@ -230,10 +230,10 @@ class AdemJudge:
 
         rows = np.arange(len(examples))
         vectors = {
-            "context": Side(encoded.context, rows),
-            "reference": Side(encoded.references, encoded.owner),
+            "context": SideVectors(encoded.context, rows),
+            "reference": SideVectors(encoded.references, encoded.owner),
         }
-        sides: dict[str, Side] = {"response": Side(encoded.response, rows)}
+        sides: dict[str, SideVectors] = {"response": SideVectors(encoded.response, rows)}
         sides |= {term: vectors[term] for term in self.head.terms}
         return [Space(self.kind, rows, sides, projected, scores)]
 

@@ -16,7 +16,7 @@ from rejoinder.example import Example
 from rejoinder.judges.adem.head import References, Terms
 from rejoinder.judges.adem.judge import TERMS, AdemJudge, Encoded, Kind, encode
 from rejoinder.judges.adem.optimizer import PRESETS, AdemFit, AdemOptions, Lengths, fit_adem
-from rejoinder.judges.learner import Choices, Rows
+from rejoinder.judges.protocol import LearnerOptions, Rows
 from rejoinder.metrics.baselines import words
 from rejoinder.models import WORD_VECTORS, load_encoder
 from rejoinder.models.encoders import AverageEncoder, PortableEncoder
@@ -143,7 +143,7 @@ class AdemLearner:
         """
         return encode_lines(self.encoder, examples, self.needs)
 
-    def unusable(self, encoded: Lines) -> list[str]:
+    def unreadable(self, encoded: Lines) -> list[str]:
         """Return [N] which side has no word that the encoder knows."""
         return [side and f"no known word in the {side}" for side in encoded.encoded.unknown_sides(self.needs)]
 
@@ -169,7 +169,7 @@ class AdemLearner:
         return FittedAdem(self, fit, len(train))
 
 
-def learners(kinds: Sequence[Kind], name: str, choices: Choices) -> list[AdemLearner]:
+def learners(kinds: Sequence[Kind], name: str, choices: LearnerOptions) -> list[AdemLearner]:
     """Return the learners of some kinds over one encoder, for the judge called `name`.
 
     Args:
@@ -202,7 +202,7 @@ def learners(kinds: Sequence[Kind], name: str, choices: Choices) -> list[AdemLea
     ]
 
 
-def learner(name: str, choices: Choices) -> AdemLearner:
+def learner(name: str, choices: LearnerOptions) -> AdemLearner:
     """Return the learner of one kind; for the rest see `learners`."""
     return learners((cast("Kind", name),), name, choices)[0]
 

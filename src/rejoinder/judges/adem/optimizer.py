@@ -39,7 +39,7 @@ from rejoinder.judges.adem.head import (
     initial_head,
     project,
 )
-from rejoinder.judges.learner import Rows
+from rejoinder.judges.protocol import Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 Oversample = Literal["words", "release"]

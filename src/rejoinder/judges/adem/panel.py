@@ -21,9 +21,9 @@ from rejoinder.example import Example
 from rejoinder.judges.adem.head import Terms
 from rejoinder.judges.adem.judge import AdemJudge, Kind, from_own_parts, training_lines
 from rejoinder.judges.adem.learner import AdemLearner, Lines, encode_lines, learners
-from rejoinder.judges.answers import FITTED_LINES, UNREAD, from_config, in_config
-from rejoinder.judges.differentiable import Slopes, Space
-from rejoinder.judges.learner import PREDICTED, Choices, PortableJudge
+from rejoinder.judges.domain import FITTED_LINES, NEVER_READ
+from rejoinder.judges.protocol import PREDICTED, LearnerOptions, PortableJudge, Slopes, Space
+from rejoinder.judges.scales import from_config, in_config
 from rejoinder.models import INSIDE, encoder_of
 from rejoinder.models.encoders import PortableEncoder
 from rejoinder.scorer import Card, Need, Scores, missing_need
@@ -71,7 +71,7 @@ class Panel:
                 f"{in_words(self.scale)}, not clipped."
             ),
             domain=FITTED_LINES,
-            unread=UNREAD,
+            unread=NEVER_READ,
         )
 
     @property
@@ -193,12 +193,12 @@ class PanelLearner:
         sides: Terms = tuple(dict.fromkeys(side for member in self.members for side in member.needs))
         return encode_lines(self.members[0].encoder, examples, sides)
 
-    def together(self, judges: Mapping[str, PortableJudge], absent: Mapping[str, str], scale: Scale) -> Panel:
+    def combine(self, judges: Mapping[str, PortableJudge], absent: Mapping[str, str], scale: Scale) -> Panel:
         """Return the panel."""
         members = {cast("Kind", name): judge for name, judge in judges.items() if isinstance(judge, AdemJudge)}
         return Panel(members, {cast("Kind", name): why for name, why in absent.items()}, scale)
 
 
-def learner(name: str, choices: Choices) -> PanelLearner:
+def learner(name: str, choices: LearnerOptions) -> PanelLearner:
     """Return the learner of a panel; for the rest see `learners`."""
     return PanelLearner(tuple(learners(MEMBERS, name, choices)))

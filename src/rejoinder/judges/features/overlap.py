@@ -5,12 +5,16 @@ Without repetition they are 0, and so they are of an empty context.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Sized
 from itertools import pairwise
 from math import inf
 
 from rejoinder.judges.features.table import Feature
-from rejoinder.judges.features.text import WORDS, ReadExample, Text, common_subsequence, share
+from rejoinder.judges.features.text import WORDS, ReadExample, common_subsequence, share
+
+LAST, LAST_THREE, EARLIER, ALL = slice(-1, None), slice(-3, None), slice(None, -1), slice(None)
+SAME_SPEAKER = slice(-2, None, -2)
+"""Earlier turns of the speaker who answers, where two take turns."""
 
 
 def _repeated(kinds: Sized, count: int) -> float:
@@ -41,19 +45,14 @@ def _equal_halves(read: ReadExample) -> bool:
     return half > 1 and words[:half] == words[half : 2 * half]
 
 
-def _words(read: ReadExample, turns: Iterable[Text]) -> float:
+def _words(read: ReadExample, turns: slice) -> float:
     """Return the share of the reply's different words that are in some turns."""
-    kinds = read.reply.kinds
-    shared: frozenset[str] = frozenset().union(*[kinds & turn.kinds for turn in turns])
-    return len(shared) / (len(kinds) or 1)
+    return len(frozenset().union(*read.shared[turns])) / (len(read.reply.kinds) or 1)
 
 
-def _pairs(read: ReadExample, turns: Sequence[Text]) -> float:
+def _pairs(read: ReadExample, turns: slice) -> float:
     """Return the largest share of the reply's different pairs of words that one of some turns has."""
-    reply = read.reply
-    # A turn without any word of the reply has no pair of it: its pairs are not needed.
-    turns = [turn for turn in turns if not reply.kinds.isdisjoint(turn.kinds)]
-    return max([len(reply.pairs & turn.pairs) for turn in turns], default=0) / (len(reply.pairs) or 1)
+    return max(read.shared_pairs[turns], default=0) / (len(read.reply.pairs) or 1)
 
 
 def _in_order_of_before(read: ReadExample) -> float:
@@ -66,11 +65,12 @@ def _is_copy(read: ReadExample) -> bool:
     return any(read.reply.words == turn.words for turn in read.context)
 
 
-def _denied(read: ReadExample, turns: Sequence[Text]) -> float:
+def _denied(read: ReadExample, turns: slice) -> float:
     """Return the largest share of topics in common with a turn that negates where the reply does not, or vice versa."""
     topics = read.reply.topics - WORDS["negations"]
-    shared = [topics & turn.topics for turn in turns if turn.negates != read.reply.negates]
-    return share(max(map(read.weight, shared)), read.weight(topics)) if any(shared) else 0.0
+    pairs = [(topics & shared, turn) for shared, turn in zip(read.shared[turns], read.context[turns], strict=True)]
+    denied = [read.weight(shared) for shared, turn in pairs if shared and turn.negates != read.reply.negates]
+    return share(max(denied), read.weight(topics)) if denied else 0.0
 
 
 REPETITION: tuple[Feature[ReadExample], ...] = (
@@ -80,23 +80,23 @@ REPETITION: tuple[Feature[ReadExample], ...] = (
     Feature("doubled_words", "repetition", _doubled, 0, 1),
     Feature("repeated_content", "repetition", _repeated_content, 0, 1),
     Feature("equal_halves", "repetition", _equal_halves, 0, 1),
-    Feature("own_topics_again", "repetition", lambda read: read.topic_share(read.same_speaker), 0, 1),
-    Feature("own_pairs_again", "repetition", lambda read: _pairs(read, read.same_speaker), 0, 1),
+    Feature("own_topics_again", "repetition", lambda read: read.topic_share(SAME_SPEAKER), 0, 1),
+    Feature("own_pairs_again", "repetition", lambda read: _pairs(read, SAME_SPEAKER), 0, 1),
 )
 OVERLAP: tuple[Feature[ReadExample], ...] = (
-    Feature("topics_of_last", "context overlap", lambda read: read.topic_share([read.last]), 0, 1),
-    Feature("topics_of_three", "context overlap", lambda read: read.topic_share(read.context[-3:]), 0, 1),
-    Feature("topics_of_all", "context overlap", lambda read: read.topic_share(read.context), 0, 1),
-    Feature("shared_topics", "context overlap", lambda read: len(read.shared_topics(read.context[-3:])), 0, inf),
-    Feature("shares_a_topic", "context overlap", lambda read: bool(read.shared_topics(read.context[-3:])), 0, 1),
-    Feature("words_of_last", "context overlap", lambda read: _words(read, [read.last]), 0, 1),
-    Feature("words_of_three", "context overlap", lambda read: _words(read, read.context[-3:]), 0, 1),
+    Feature("topics_of_last", "context overlap", lambda read: read.topic_share(LAST), 0, 1),
+    Feature("topics_of_three", "context overlap", lambda read: read.topic_share(LAST_THREE), 0, 1),
+    Feature("topics_of_all", "context overlap", lambda read: read.topic_share(ALL), 0, 1),
+    Feature("shared_topics", "context overlap", lambda read: len(read.shared_topics(LAST_THREE)), 0, inf),
+    Feature("shares_a_topic", "context overlap", lambda read: bool(read.shared_topics(LAST_THREE)), 0, 1),
+    Feature("words_of_last", "context overlap", lambda read: _words(read, LAST), 0, 1),
+    Feature("words_of_three", "context overlap", lambda read: _words(read, LAST_THREE), 0, 1),
     Feature("in_order_of_last", "context overlap", lambda read: read.in_order / read.reply.size, 0, 1),
     Feature("last_in_order", "context overlap", lambda read: read.in_order / read.last.size, 0, 1),
     Feature("in_order_of_before", "context overlap", _in_order_of_before, 0, 1),
-    Feature("pairs_of_last", "context overlap", lambda read: _pairs(read, [read.last]), 0, 1),
-    Feature("pairs_of_earlier", "context overlap", lambda read: _pairs(read, read.context[:-1]), 0, 1),
+    Feature("pairs_of_last", "context overlap", lambda read: _pairs(read, LAST), 0, 1),
+    Feature("pairs_of_earlier", "context overlap", lambda read: _pairs(read, EARLIER), 0, 1),
     Feature("is_copy", "context overlap", _is_copy, 0, 1),
-    Feature("denies_last", "context fit", lambda read: _denied(read, [read.last]), 0, 1),
-    Feature("denies_own", "context fit", lambda read: _denied(read, read.same_speaker), 0, 1),
+    Feature("denies_last", "context fit", lambda read: _denied(read, LAST), 0, 1),
+    Feature("denies_own", "context fit", lambda read: _denied(read, SAME_SPEAKER), 0, 1),
 )

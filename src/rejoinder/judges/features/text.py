@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from itertools import pairwise
+from collections.abc import Iterable
+from functools import cached_property, lru_cache
+from itertools import chain, pairwise
 from math import fsum
 from pathlib import Path
 
@@ -29,27 +29,28 @@ class Text:
     Attributes:
         words: its words and single signs, in order.
         kinds: the different ones.
-        topics: the different words that say what it is about.
         size: the number of words, 1 where there is none: what shares are taken of.
-        negates: whether a word negates.
     """
-
-    __slots__ = ("_pairs", "kinds", "negates", "size", "topics", "words")
 
     def __init__(self, text: str) -> None:
         self.words = match_words(text)
         self.kinds = frozenset(self.words)
-        self.topics = frozenset({word for word in self.kinds - WORDS["function"] if word[0].isalnum()})
         self.size = len(self.words) or 1
-        self.negates = not self.kinds.isdisjoint(WORDS["negations"]) or "n't " in " ".join((*self.words, ""))
-        self._pairs: frozenset[tuple[str, str]] | None = None
 
-    @property
+    @cached_property
+    def topics(self) -> frozenset[str]:
+        """The different words that say what it is about."""
+        return frozenset([word for word in self.kinds - WORDS["function"] if word[0].isalnum()])
+
+    @cached_property
     def pairs(self) -> frozenset[tuple[str, str]]:
-        """The different pairs of neighbouring words; computed on first use, because most turns share no word pair."""
-        if self._pairs is None:
-            self._pairs = frozenset(pairwise(self.words))
-        return self._pairs
+        """The different pairs of neighbouring words."""
+        return frozenset(pairwise(self.words))
+
+    @cached_property
+    def negates(self) -> bool:
+        """Whether a word negates."""
+        return not self.kinds.isdisjoint(WORDS["negations"]) or "n't " in " ".join((*self.words, ""))
 
     @property
     def first(self) -> str:
@@ -80,26 +81,23 @@ class ReadExample:
 
     Attributes:
         text: the response as it is written.
+        phrases: the rarity of words.
         reply: the response.
         context: the turns, oldest first.
         last: the turn that is answered; an empty one where there is none.
         before_last: the turn before that.
-        same_speaker: earlier turns of the speaker who answers, where two take turns.
-        phrases: the rarity of words.
+        shared: of each turn, the words that it has in common with the response.
+        shared_pairs: of each turn, how many pairs of words it has in common with the response.
         rarities: the idf of each word of the response.
         in_order: the length of the longest common subsequence of the response and the last turn.
     """
-
-    __slots__ = (
-        "_topics_weight", "before_last", "context", "in_order", "last", "phrases", "rarities", "reply", "same_speaker",
-        "text",
-    )  # fmt: skip
 
     def __init__(self, example: Example, phrases: Phrases) -> None:
         self.text, self.phrases = example.response, phrases
         self.reply, self.context = read_text(example.response), [*map(read_text, example.context)]
         self.before_last, self.last = [EMPTY, EMPTY, *self.context][-2:]
-        self.same_speaker = self.context[-2::-2]
+        self.shared = [self.reply.kinds & turn.kinds for turn in self.context]
+        self.shared_pairs = [*map(self._shared_pairs, self.context, self.shared)]
         self.rarities = self.idf(self.reply.words)
         self.in_order = common_subsequence(self.reply, self.last)
         self._topics_weight = self.weight(self.reply.topics)
@@ -113,14 +111,18 @@ class ReadExample:
         """Return the sum of the idf of some words, rounded once, so that their order does not matter."""
         return fsum(self.idf(words))
 
-    def shared_topics(self, turns: Sequence[Text]) -> frozenset[str]:
+    def shared_topics(self, turns: slice) -> frozenset[str]:
         """Return the topics of the response that one of some turns has too."""
-        topics = self.reply.topics
-        return frozenset().union(*[topics & turn.topics for turn in turns])
+        return self.reply.topics.intersection(chain.from_iterable(self.shared[turns]))
 
-    def topic_share(self, turns: Sequence[Text]) -> float:
+    def topic_share(self, turns: slice) -> float:
         """Return the share of the response's topics, by idf, that some turns have too; 0 where it has no topic."""
         return share(self.weight(self.shared_topics(turns)), self._topics_weight)
+
+    def _shared_pairs(self, turn: Text, shared: frozenset[str]) -> int:
+        """Return how many different pairs of the response a turn has; most turns have no two of its words in a row."""
+        pairs = [pair for pair in self.reply.pairs if pair[0] in shared and pair[1] in shared] if shared else ()
+        return len(turn.pairs.intersection(pairs)) if pairs else 0
 
 
 def share(part: float, whole: float) -> float:

@@ -18,9 +18,9 @@ import numpy as np
 
 from rejoinder.data.scales import Scale, required
 from rejoinder.example import Example, Pair
+from rejoinder.judges.domain import shares, smoothed_share, text_warnings
 from rejoinder.judges.features.table import Features
-from rejoinder.judges.learner import Rows, Side
-from rejoinder.judges.notes import shares, text_notes, usual_share
+from rejoinder.judges.protocol import Rows, Side
 from rejoinder.judges.regression.calibration import uncalibrated, with_interval
 from rejoinder.judges.regression.cloud import INSIDE, TrainingCloud, fit_cloud
 from rejoinder.judges.regression.correction import RAW_TEXT_FEATURES, Correction, columns_of
@@ -220,8 +220,8 @@ class AdaptationInput:
         heads = {side: _adapted(items, folds, rng, corrected=corrected) for side, items in self.items.items()}
         before, replies = self.judge.training, [reply for items in self.items.values() for reply in items.replies]
         noted = dict(before.get("noted", {}))
-        for note, share in shares(text_notes(replies, ("context",)), len(replies)).items():
-            noted[note] = max(usual_share(share, len(replies)), noted.get(note, 0.0))
+        for note, share in shares(text_warnings(replies, ("context",)), len(replies)).items():
+            noted[note] = max(smoothed_share(share, len(replies)), noted.get(note, 0.0))
         datasets = {**before.get("datasets", {}), **record["datasets"]}
         training = {**before, "datasets": datasets, "noted": noted, ADAPTED: dict(record)}
         return FeatureJudge(self.judge.resources, heads, training, required(scale))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.judges.learner import PREDICTED
+from rejoinder.judges.protocol import PREDICTED
 from rejoinder.scorer import FloatArray
 
 COVERAGE = 0.9

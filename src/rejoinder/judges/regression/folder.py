@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rejoinder.data.folders import AGAIN, Parts, value_in
 from rejoinder.errors import DataError
 from rejoinder.judges.features.table import RULE, VECTOR, FeatureSet
-from rejoinder.judges.learner import Side
+from rejoinder.judges.protocol import Side
 from rejoinder.judges.regression.calibration import Calibration
 from rejoinder.judges.regression.cloud import TrainingCloud
 from rejoinder.judges.regression.correction import RAW_TEXT_FEATURES, Correction

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
-from rejoinder.judges.learner import Side
+from rejoinder.judges.protocol import Side
 from rejoinder.judges.regression.calibration import Calibration
 from rejoinder.judges.regression.cloud import TrainingCloud
 from rejoinder.judges.regression.correction import Correction

@@ -17,17 +17,27 @@ import numpy as np
 from rejoinder.data.folders import Parts, write_folder
 from rejoinder.data.scales import Scale, in_words
 from rejoinder.example import Example
-from rejoinder.judges.answers import FITTED_LINES, UNREAD, explained_on, from_config, in_config, on_scale, training_in
-from rejoinder.judges.domain import FormRule
+from rejoinder.judges.domain import (
+    CONTEXT_CUT,
+    CUT,
+    FITTED_LINES,
+    FORM_WARNINGS,
+    NEVER_READ,
+    UNLIKE,
+    FormRule,
+    common_warnings,
+    text_warnings,
+    with_domain,
+)
 from rejoinder.judges.features.extent import Shown, bounded
 from rejoinder.judges.features.resources import Resources, load_resources
 from rejoinder.judges.features.table import Features, FeatureSet, Group
-from rejoinder.judges.learner import PREDICTED, Side
-from rejoinder.judges.notes import CONTEXT_CUT, CUT, FORM_NOTES, UNLIKE, text_notes, usual_notes, with_domain
+from rejoinder.judges.protocol import PREDICTED, Side
 from rejoinder.judges.regression.calibration import squash
 from rejoinder.judges.regression.correction import RAW_TEXT_FEATURES
 from rejoinder.judges.regression.folder import heads_in, with_heads
 from rejoinder.judges.regression.head import FittedHead, heads_used, sides_present
+from rejoinder.judges.scales import explained_on, from_config, in_config, on_scale, training_in
 from rejoinder.scorer import Card, Explanation, Scores, Warnings
 from rejoinder.text.normalize import visible
 
@@ -94,7 +104,7 @@ class FeatureJudge:
                 "ratings."
             ),
             domain=self.domain,
-            unread=UNREAD,
+            unread=NEVER_READ,
             reads_line=self.resources.reads_line,
             explains=True,
         )
@@ -145,10 +155,10 @@ class FeatureJudge:
 
     def _warnings(self, examples: Sequence[Example], shown: Sequence[Shown], outside: set[int]) -> Warnings:
         """Return what the judge cannot judge."""
-        common = usual_notes(self.training.get("noted", {}))
+        common = common_warnings(self.training.get("noted", {}))
         if ADAPTED in self.training:  # its domain is the user's lines, and a distance shows how long those are
-            common |= FORM_NOTES
-        of_texts = text_notes(list(map(bounded, examples)), ("context",))
+            common |= FORM_WARNINGS
+        of_texts = text_warnings(list(map(bounded, examples)), ("context",))
         cut = self.resources.truncated([part.example.response for part in shown])
         warnings = {}
         for row, part in enumerate(shown):

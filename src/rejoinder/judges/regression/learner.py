@@ -23,8 +23,8 @@ from rejoinder.judges.augmentation import NO_LINE, AugmentedExample, WrittenFor,
 from rejoinder.judges.features.added import load_source
 from rejoinder.judges.features.resources import Resources, default_resources
 from rejoinder.judges.features.table import VECTOR, Features, FeatureSet
-from rejoinder.judges.learner import Choices, Rows, Side
-from rejoinder.judges.lines import UNREAD
+from rejoinder.judges.protocol import LearnerOptions, Rows, Side
+from rejoinder.judges.rated import UNREAD
 from rejoinder.judges.regression.calibration import calibrate
 from rejoinder.judges.regression.cloud import INSIDE, fit_cloud
 from rejoinder.judges.regression.head import (
@@ -231,7 +231,7 @@ class FeatureLearner:
         """Return features of examples and of augmented replies."""
         return encode(self.feature_set, examples, self.augmenter(examples) if self.augmenter else ())
 
-    def unusable(self, encoded: TrainingLines) -> list[str]:
+    def unreadable(self, encoded: TrainingLines) -> list[str]:
         """Return [N] the reason why a line cannot be learned from, or ""."""
         return ["" if is_read else UNREAD for is_read in encoded.context | encoded.reference]
 
@@ -348,7 +348,7 @@ class _HeadFit:
         )
 
 
-def learner(name: str, choices: Choices) -> FeatureLearner:
+def learner(name: str, choices: LearnerOptions) -> FeatureLearner:
     """Return the learner of judges over the features of the bundled judge, and those that a user adds.
 
     Raises:

@@ -11,9 +11,9 @@ import pytest
 import rejoinder
 import rejoinder.judges.features.extent as extent
 from rejoinder.example import Example
+from rejoinder.judges.domain import CONTEXT_CUT, CUT
 from rejoinder.judges.features.extent import CHARACTERS, SUBWORDS, bounded, shown
 from rejoinder.judges.features.table import FeatureBlock, Features, FeatureSet
-from rejoinder.judges.notes import CONTEXT_CUT, CUT
 from rejoinder.judges.regression.judge import FeatureJudge
 from rejoinder.text.normalize import visible_text
 

@@ -1,0 +1,296 @@
+"""What judges and their learners are: a new kind of judge is a module that follows these and an entry of `LEARNERS`.
+
+A `Learner` encodes rated examples once, is then fitted on some of them as often as needed, and what it has fitted
+predicts the rating of any of them. `Differentiable` scorers show their vectors to attacks. Shapes: N examples, n of
+them, D width of a raw vector, K of a projected one, P other responses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol, TypeGuard, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.errors import UsageError
+from rejoinder.example import Example
+from rejoinder.scorer import Advance, Encoder, FloatArray, Scorer
+
+Rows = NDArray[np.intp]
+Side = Literal["context", "reference"]
+Encoded = Any
+"""What a learner makes of examples before it is fitted; only that learner looks inside."""
+PREDICTED = (1.0, 5.0)
+"""The scale that every learner is fitted to: ratings on other scales are mapped to it first."""
+
+
+class Judge(Scorer, Protocol):
+    """A scorer that predicts ratings."""
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The lowest and highest rating that it predicts, nominally."""
+        ...
+
+    @property
+    def trained_on(self) -> frozenset[str]:
+        """The data sets that it was fitted on."""
+        ...
+
+
+class PortableJudge(Judge, Protocol):
+    """A judge that can be written into a folder."""
+
+    @property
+    def training(self) -> Mapping[str, Any]:
+        """What it was fitted on and how that went, JSON values."""
+        ...
+
+    @property
+    def parts(self) -> Any:
+        """What its kind makes it again from, a `data.folders.Parts`."""
+        ...
+
+    def save(self, folder: str | Path, *, force: bool = False) -> None:
+        """Write it as one folder that needs nothing outside it; `force` replaces a model there.
+
+        Raises:
+            UsageError: a model is there and is not to be replaced, or something that is no model is.
+        """
+        ...
+
+
+class Fitted(Protocol):
+    """The result of one fit."""
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """How it was fitted and how that went, JSON values; goes into the folder of the judge."""
+        ...
+
+    @property
+    def account(self) -> Sequence[str]:
+        """The same for people, a sentence each."""
+        ...
+
+    def predict(self, encoded: Encoded, rows: Rows) -> FloatArray:
+        """Return [n] ratings from 1 to 5 of n ascending `rows`, not clipped; NaN where one cannot be read."""
+        ...
+
+    def judge(self, training: Mapping[str, Any], scale: tuple[float, float]) -> PortableJudge:
+        """Return the judge that answers on `scale`, with the record of its training."""
+        ...
+
+
+class Learner(Protocol):
+    """Turns rated examples into a judge. All that is random follows from the generator of a fit.
+
+    A learner with `stops = False` is fitted on the validation lines too.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name of its judges: `adem`."""
+        ...
+
+    @property
+    def needs(self) -> tuple[Side, ...]:
+        """The sides that an example must have besides its response."""
+        ...
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What decides what it learns, for signatures."""
+        ...
+
+    @property
+    def steps(self) -> int:
+        """How often a fit calls `advance` with 1."""
+        ...
+
+    def encode(self, examples: Sequence[Example]) -> Encoded:
+        """Return N examples as it reads them, once for all fits; raises `DataError` if it cannot read them at all."""
+        ...
+
+    def unreadable(self, encoded: Encoded) -> Sequence[str]:
+        """Return [N] why an example that has all it needs cannot be learnt from; "" where it can."""
+        ...
+
+    def seconds(self, lines: float) -> float:
+        """Return a forecast of how long a fit on so many lines takes, from sizes alone: the same on every machine."""
+        ...
+
+    def fit(
+        self,
+        encoded: Encoded,
+        ratings: FloatArray,
+        train: Rows,
+        validation: Rows,
+        rng: np.random.Generator,
+        advance: Advance,
+    ) -> Fitted:
+        """Fit a judge on some of N encoded examples.
+
+        Args:
+            encoded: all of them.
+            ratings: [N] from 1 to 5.
+            train: ascending readable rows to fit on.
+            validation: ascending readable rows that decide when to stop.
+            rng: decides what is random.
+            advance: called with 1 after each of `steps`.
+
+        Raises:
+            DataError: nothing can be learnt from these.
+        """
+        ...
+
+
+class LearnerPanel(Protocol):
+    """Learners whose judges answer together: each example goes to the first that reads all that is there."""
+
+    @property
+    def name(self) -> str:
+        """The name of their judge."""
+        ...
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What decides what they learn, for signatures."""
+        ...
+
+    @property
+    def members(self) -> Sequence[Learner]:
+        """The learners, in the order in which an example looks for the first whose needs it meets."""
+        ...
+
+    def encode(self, examples: Sequence[Example]) -> Encoded:
+        """Return N examples as all of the members read them."""
+        ...
+
+    def combine(
+        self, judges: Mapping[str, PortableJudge], absent: Mapping[str, str], scale: tuple[float, float]
+    ) -> PortableJudge:
+        """Return the judge of several judges, by name, that answers on `scale`; `absent` is why others are missing."""
+        ...
+
+
+AnyLearner = Learner | LearnerPanel
+
+
+def is_panel(learner: AnyLearner) -> TypeGuard[LearnerPanel]:
+    """Return whether a learner is a panel of several."""
+    return hasattr(learner, "members")
+
+
+def members_of(learner: AnyLearner) -> Sequence[Learner]:
+    """Return the members of a panel; a learner by itself is the only member."""
+    return learner.members if is_panel(learner) else (cast("Learner", learner),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerOptions:
+    """What a user chose of a learner; the learner decides the rest.
+
+    Attributes:
+        encoder: makes vectors of texts: a name, the folder of a model, an encoder.
+        state: one of the states of the encoder.
+        vectors: file of word vectors.
+        references: how several references count.
+        preset: a recipe by name.
+        options: how it is fitted: an object that the learner knows, or single values by name.
+        views: names of further features.
+    """
+
+    encoder: str | Path | Encoder | None = None
+    state: str | None = None
+    vectors: str | Path | None = None
+    references: str | None = None
+    preset: str | None = None
+    options: Any = None
+    views: tuple[str, ...] = ()
+
+    def only(self, name: str, *accepted: str) -> None:
+        """Raise `UsageError` if anything was chosen that the learner called `name` does not accept."""
+        chosen: list[str] = []
+        for field in fields(self):
+            if field.name not in accepted and (value := getattr(self, field.name)):
+                chosen += map(str, value) if field.name == "options" and isinstance(value, Mapping) else [field.name]
+        if chosen:
+            it = "it" if len(chosen) == 1 else "them"
+            raise UsageError(f"{name} does not accept {', '.join(chosen)}. Leave {it} out")
+
+
+# vectors, for attacks that look inside
+
+
+class Slopes(NamedTuple):
+    """Scores [N] (NaN for none), vectors [N, D] of the responses, and gradients [N, D] of the scores by these."""
+
+    values: FloatArray
+    vectors: FloatArray
+    gradients: FloatArray
+
+
+class SideVectors(NamedTuple):
+    """Raw vectors [M, D] of one side of some examples (NaN for a text without one), and the example [M] of each."""
+
+    vectors: FloatArray
+    rows: Rows
+
+
+class Grid(Protocol):
+    """Scores of examples with other responses."""
+
+    def __call__(self, compared: FloatArray, rows: Rows | None = None, /) -> FloatArray:
+        """See `Space.scores`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Where a judge compares vectors.
+
+    Attributes:
+        name: of the judge; of a panel, of the member that scores these examples.
+        rows: [n] places of these examples.
+        sides: response, context and reference, as far as the judge reads them.
+        project: [M, K] from raw vectors [M, D] to those that are compared.
+        scores: [n, P] from projected vectors [P, K], the scores of the examples with each as their response; with
+            ascending places among the n, those of these examples.
+    """
+
+    name: str
+    rows: Rows
+    sides: Mapping[str, SideVectors]
+    project: Callable[[FloatArray], FloatArray]
+    scores: Grid
+
+
+class Differentiable(Scorer, Protocol):
+    """A scorer that shows how its scores move with the vectors of the responses."""
+
+    @property
+    def encoder(self) -> Encoder:
+        """What makes the vectors."""
+        ...
+
+    def slopes(self, examples: Sequence[Example], vectors: FloatArray | None = None) -> Slopes:
+        """Return scores and gradients of N examples, if given with `vectors` [N, D] as their responses."""
+        ...
+
+    def spaces(self, examples: Sequence[Example]) -> list[Space]:
+        """Return where N examples are compared: one space, or one for each judge that scores some of them."""
+        ...
+
+
+def is_judge(scorer: Scorer) -> TypeGuard[Judge]:
+    """Return whether a scorer predicts ratings on a scale."""
+    return isinstance(getattr(scorer, "scale", None), tuple)
+
+
+def is_differentiable(scorer: Scorer) -> TypeGuard[Differentiable]:
+    """Return whether a scorer shows its vectors."""
+    return all(hasattr(cast("object", scorer), name) for name in ("encoder", "slopes", "spaces"))
