@@ -18,7 +18,7 @@ from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.judges import load_judge
-from rejoinder.judges.augmentation import NO_LINE, AugmentedExample
+from rejoinder.judges.augmentation import NO_LINE, AugmentedExample, augment
 from rejoinder.judges.features.added import load_source
 from rejoinder.judges.features.resources import Resources, load_resources
 from rejoinder.judges.rated import rated_lines
@@ -62,7 +62,7 @@ def test_page_of_a_judge_with_other_models(tmp_path: Path) -> None:
 
 
 def test_what_a_judge_may_see(resources: Resources) -> None:
-    lines = rated_lines(rated("one", 6), FeatureLearner(resources, build_judge.augment))
+    lines = rated_lines(rated("one", 6), FeatureLearner(resources, augment))
     encoded = lines.encoded
     assert not build_judge.blind(encoded).reference.any() and not build_judge.with_references(encoded).context.any()
     bare = build_judge.undefended(encoded)
