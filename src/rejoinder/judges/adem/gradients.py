@@ -53,7 +53,7 @@ def gradients(
 def linear_forms(
     pairs: Pairs, head: AdemHead, projection: Projection | None, normalise: Normalise, references: References
 ) -> Grid:
-    """Return a function that rates the N examples with other responses (see `Space.scores`)."""
+    """Return a function that rates the N examples with other responses (see `Grid`)."""
     raw, owner, examples = pairs
     slopes = _coefficients(project(raw, projection, normalise), head)
     known = np.flatnonzero(np.isfinite(slopes).all(axis=1))
