@@ -58,17 +58,15 @@ def alignment_block(encoder: PieceVectors) -> FeatureBlock:
 
 def _alignment(encoder: PieceVectors, examples: Sequence[Example]) -> Features:
     """Return [N, 10] features; NaN where the reply or the part of the context has no piece."""
-    replies = [example.response for example in examples]
-    parts = [[" ".join(example.context[-turns:]) for example in examples] for turns in (1, _TURNS)]
-    pieces = {text: encoder.pieces(text) for text in {*replies, *chain.from_iterable(parts)}}
-    reply_ids = [pieces[text][:LONGEST_REPLY] for text in replies]
-    features = np.full((2, len(examples), 5), np.nan, np.float32)
-    for values, texts in zip(features, parts, strict=True):
-        context_ids = [pieces[text][-LONGEST_CONTEXT:] for text in texts]
-        rows = [row for row, ids in enumerate(context_ids) if ids and reply_ids[row]]
-        if rows:
-            values[rows] = _measures(encoder, [reply_ids[row] for row in rows], [context_ids[row] for row in rows])
-    return np.clip(np.hstack(list(features)), -1.0, 1.0)
+    replies = [example.response for example in examples] * 2
+    parts = [" ".join(example.context[-turns:]) for turns in (1, _TURNS) for example in examples]
+    pieces = {text: encoder.pieces(text) for text in {*replies, *parts}}
+    rows = [row for row, texts in enumerate(zip(replies, parts, strict=True)) if all(pieces[text] for text in texts)]
+    features = np.full((len(parts), 5), np.nan, np.float32)  # first of last turns, then of three
+    if rows:
+        reply_ids = [pieces[replies[row]][:LONGEST_REPLY] for row in rows]
+        features[rows] = _measures(encoder, reply_ids, [pieces[parts[row]][-LONGEST_CONTEXT:] for row in rows])
+    return np.hstack(np.split(features, 2))
 
 
 def _measures(encoder: PieceVectors, replies: Sequence[Sequence[int]], contexts: Sequence[Sequence[int]]) -> Floats:
@@ -98,7 +96,7 @@ def _measures(encoder: PieceVectors, replies: Sequence[Sequence[int]], contexts:
         np.add.reduceat(context_shares * met, context_starts),
         np.bincount(owner[best], worth[best], len(replies)),
     )
-    return np.stack(measures, axis=1).astype(np.float32)
+    return np.array(measures, np.float32).clip(-1.0, 1.0).T
 
 
 def _shares(weights: NDArray[np.float64], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
