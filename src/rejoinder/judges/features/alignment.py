@@ -22,7 +22,7 @@ LONGEST_REPLY = 4096  # pieces that are read of a reply, its first ones
 LONGEST_CONTEXT = 128  # pieces that are read of a context, its last ones: the cost grows with the product of both
 _NEAREST = 3  # pieces of `nearest`
 _TURNS = 3
-_LEAST = np.float32(1e-6)  # added to weights, and the least length of a vector
+_LEAST = np.float32(1e-6)  # added to weights
 
 
 class PieceVectors(Protocol):
@@ -31,6 +31,11 @@ class PieceVectors(Protocol):
     @property
     def table(self) -> Floats:
         """[V, E] the vector of each piece."""
+        ...
+
+    @property
+    def scales(self) -> Floats:
+        """[V] what makes the length of each vector 1."""
         ...
 
     @property
@@ -66,29 +71,28 @@ def _alignment(encoder: PieceVectors, examples: Sequence[Example]) -> Features:
     if rows:
         reply_ids = [pieces[replies[row]][:LONGEST_REPLY] for row in rows]
         features[rows] = _measures(encoder, reply_ids, [pieces[parts[row]][-LONGEST_CONTEXT:] for row in rows])
-    return np.hstack(np.split(features, 2))
+    return features.reshape(2, -1, 5).swapaxes(0, 1).reshape(-1, 10)
 
 
 def _measures(encoder: PieceVectors, replies: Sequence[Sequence[int]], contexts: Sequence[Sequence[int]]) -> Floats:
     """Return [P, 5] the measures of P pairs of a reply and a context of one piece or more each."""
-    ids, places = np.unique([*chain.from_iterable(replies), *chain.from_iterable(contexts)], return_inverse=True)
-    vectors = encoder.table[ids]
-    vectors /= np.maximum(np.sqrt(np.einsum("ie,ie->i", vectors, vectors)), _LEAST)[:, None]
+    reply_ids, context_ids = (np.array([*chain.from_iterable(texts)]) for texts in (replies, contexts))
+    reply_scales, context_scales = encoder.scales[reply_ids], encoder.scales[context_ids]
     lengths = np.array([[*map(len, texts)] for texts in (replies, contexts)])  # [2, P]
     (reply_starts, context_starts), owners = np.cumsum(lengths, axis=1) - lengths, np.arange(len(replies))
-    split = int(lengths[0].sum())
-    reply_places, context_places = places[:split], places[split:]
-    nearest, met = np.empty(split), np.empty(len(context_places))  # of each piece, the cosine with its nearest
+    nearest, met = np.empty(len(reply_ids)), np.empty(len(context_ids))  # of each piece, the cosine with its nearest
     for r, rows, c, columns in zip(reply_starts, lengths[0], context_starts, lengths[1], strict=True):
-        cosines = vectors[reply_places[r : r + rows]] @ vectors[context_places[c : c + columns]].T  # [R, C]
-        cosines.max(axis=1, out=nearest[r : r + rows])
-        cosines.max(axis=0, out=met[c : c + columns])
-    weights = encoder.weights[ids].astype(np.float64) + _LEAST
-    reply_shares = _shares(weights[reply_places], reply_starts, lengths[0])
-    context_shares = _shares(weights[context_places], context_starts, lengths[1])
+        reply, context = slice(r, r + rows), slice(c, c + columns)
+        cosines = encoder.table[reply_ids[reply]] @ encoder.table[context_ids[context]].T  # [R, C]
+        cosines *= reply_scales[reply, None]
+        cosines *= context_scales[context]
+        cosines.max(axis=1, out=nearest[reply])
+        cosines.max(axis=0, out=met[context])
+    reply_shares = _shares(encoder.weights[reply_ids], reply_starts, lengths[0])
+    context_shares = _shares(encoder.weights[context_ids], context_starts, lengths[1])
     worth, owner = reply_shares * nearest, np.repeat(owners, lengths[0])
     order = np.lexsort((-worth, owner))
-    best = order[np.arange(split) < (reply_starts + _NEAREST)[owner]]
+    best = order[np.arange(len(order)) < (reply_starts + _NEAREST)[owner]]
     measures = (
         np.add.reduceat(nearest, reply_starts) / lengths[0],
         np.add.reduceat(worth, reply_starts),
@@ -99,7 +103,8 @@ def _measures(encoder: PieceVectors, replies: Sequence[Sequence[int]], contexts:
     return np.array(measures, np.float32).clip(-1.0, 1.0).T
 
 
-def _shares(weights: NDArray[np.float64], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+def _shares(counts: Floats, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the share of each piece in the weight of its text."""
+    weights = counts.astype(np.float64) + _LEAST
     shares: NDArray[np.float64] = weights / np.repeat(np.add.reduceat(weights, starts), lengths)
     return shares

@@ -83,7 +83,7 @@ class Trees:
         below, nodes = np.where(goes_left, self.left, self.right), self.roots
         for _ in range(self.depth):
             nodes = below.take(nodes)
-        return nodes[None]
+        return nodes[None].astype(np.intp)
 
     def _path(self, features: NDArray[np.floating]) -> Iterator[NDArray[np.intp]]:
         """Yield [N, T] nodes that examples pass, from the roots to the leaves."""
