@@ -28,8 +28,8 @@ from rejoinder.example import Example
 from rejoinder.improve.diversity import distinct
 from rejoinder.models import load_responder
 from rejoinder.models.decoding import Decoding
-from rejoinder.pretraining.corpora import part_of
-from rejoinder.pretraining.run import pretrain
+from rejoinder.pretraining.corpus import split
+from rejoinder.pretraining.pretrain import pretrain
 from rejoinder.report.markdown import escaped
 from rejoinder.report.written import number
 from rejoinder.responder import Responder, answer, request, signature_of
@@ -93,11 +93,7 @@ def held_out_contexts(files: Sequence[Path], seed: int, share: float = SHARE) ->
         DataError: no dialogue is held out.
     """
     rng, examples, numbers, names = np.random.default_rng(seed), [], [], []
-    dialogues = (
-        (file.name.partition(".")[0], dialogue)
-        for file in files
-        for dialogue in part_of([file], share, held_out=True, on_error=lambda _: None)
-    )
+    dialogues = ((file.name.partition(".")[0], dialogue) for file in files for dialogue in split([file], share)[1])
     for place, (name, dialogue) in enumerate(dialogues):
         turns = dialogue.turns
         for cut in sorted(rng.choice(np.arange(1, len(turns)), min(FROM_EACH, len(turns) - 1), replace=False)):

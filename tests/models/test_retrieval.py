@@ -25,8 +25,8 @@ from rejoinder.models.decoding import Decoding
 from rejoinder.models.reply_bank import Retriever, Sample, sample, top
 from rejoinder.models.retrieval import TOKENIZER
 from rejoinder.models.vocabulary import Vocabulary, train_bpe
-from rejoinder.pretraining.build import build_retrieval
-from rejoinder.pretraining.corpora import is_held_out
+from rejoinder.pretraining.corpus import is_held_out
+from rejoinder.pretraining.pretrain import pretrain
 from rejoinder.pretraining.recipe import RandomRecipe, RetrievalText
 from rejoinder.responder import Answer, Context, Request, answer, request
 from rejoinder.scorer import FloatArray
@@ -294,7 +294,7 @@ def test_what_is_held_out_is_no_candidate(tmp_path: Path) -> None:
     train = {turns[1] for turns, one in zip(said, dialogues(*said), strict=True) if not is_held_out(one, 0.3)}
     assert "answer 0" in train and 30 < len(train) < 55
     for keep in (True, False):
-        build_retrieval(
+        pretrain(
             RandomRecipe(kind="random", text=RetrievalText(held_out=0.3)),
             [file],
             tmp_path / "r",
@@ -311,18 +311,17 @@ def test_pretrain_makes_a_responder(run: Run, tmp_path: Path) -> None:
     assert (ran.code, ran.out) == (0, f"saved in {out}; answer with it: rejoinder respond FILE -r {out}\n")
     assert ran.err.startswith("100 pairs of context and response of ")
     card = run("show", out)
-    assert card.out.startswith("# R-TFIDF\n") and "from @conture. They stand in this folder word for word" in card.out
+    assert card.out.startswith("# R-TFIDF\n") and "from @conture. They are in this folder word for word" in card.out
     assert json.loads(run("show", out, "--json").out)["results"] == [{"name": "r-tfidf", "card": card.out}]
     assert len(only(loaded(out), ("how are you today ?",), 3).replies) == 3
     remedy = f"Let it answer, and score what it says: rejoinder respond FILE -r {out} -o REPLIES.jsonl"
     refused(run("score", "@conture", "-s", out), 3, f"{out}: a responder (r-tfidf), not a judge. {remedy}")
-    message = "--start is for networks, a r-tfidf has none. Leave it out"
+    message = "--start is for networks that read dialogues, and students, not for a r-tfidf. Leave it out"
     refused(run("pretrain", recipe, "@conture", "-o", tmp_path / "s", "--start", out), 2, message)
 
 
 @pytest.mark.slow
 def test_pretrain_gives_a_dual_encoder_its_candidates(run: Run, tmp_path: Path) -> None:
-    pytest.importorskip("lightning", reason="needs the extra train")
     out = tmp_path / "d"
     ran = run("pretrain", HERE / "dual-encoder-tiny.toml", "@conture", "-o", out, "--keep-judged", "--on-error", "skip")
     assert ran.code == 0 and ran.out.endswith(f"saved in {out}; answer with it: rejoinder respond FILE -r {out}\n")
