@@ -49,12 +49,12 @@ EMPTY = "the response is empty"
 
 
 class HeadRows(NamedTuple):
-    """The examples that one head scores: their rows, the texts that are read, and [n, F] what the head reads."""
+    """The n examples that one head scores."""
 
     head: FittedHead
     rows: list[int]
-    examples: list[Example]
-    features: Features
+    examples: list[Example]  # [n] their texts as they are read
+    features: Features  # [n, F] what the head reads
 
 
 @dataclass(frozen=True)
@@ -137,9 +137,21 @@ class FeatureJudge:
     def explain(self, examples: Sequence[Example]) -> list[Explanation | None]:
         """Return what moved each rating, by the groups of features; None where there is no score."""
         explanations: list[Explanation | None] = [None] * len(examples)
-        for part in self._by_head([self.feature_set.shown(example).example for example in examples]):
-            for row, explanation in zip(part.rows, _explanations(part, self.feature_set.groups), strict=True):
-                explanations[row] = explained_on(explanation, PREDICTED, self.scale)
+        groups, shown = self.feature_set.groups, map(self.feature_set.shown, examples)
+        for head, rows, own, features in self._by_head([part.example for part in shown]):
+            ratings = head.calibration.ratings
+            before, after = ratings(np.array([head.expected])), ratings(head.predict(features, own))
+            base, away = squash(before), after - before
+            # Squashing a score into the scale leaves the same share of what each feature added.
+            kept = np.divide(squash(after) - base, away, out=np.ones(len(away)), where=away != 0)
+            points = head.contributions(features, own) * (head.calibration.stretch * kept)[:, None]
+            # A head without a correction does not read the raw text, whose features come last.
+            read = np.array([*(groups[column] for column in head.columns), *["form"] * len(RAW_TEXT_FEATURES)])
+            read = read[: points.shape[1]]
+            added = {group: points[:, read == group].sum(axis=1).tolist() for group in get_args(Group) if group in read}
+            for place, row in enumerate(rows):
+                moved = {group: values[place] for group, values in added.items()}
+                explanations[row] = explained_on(Explanation(float(base[0]), moved), PREDICTED, self.scale)
         return explanations
 
     def _by_head(self, examples: Sequence[Example]) -> Iterator[HeadRows]:
@@ -176,31 +188,9 @@ class FeatureJudge:
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Write the judge as a folder; see `PortableJudge.save`."""
-        write_folder(folder, self.parts, self.text_card(), force=force)
-
-    def text_card(self) -> str:
-        """Return the card for people."""
         lines = "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in self.training.items())
-        return f"# Judge over features\n\n{self.card.summary}. {self.card.notes}\n\n## Training\n\n{lines}\n"
-
-
-def _explanations(part: HeadRows, groups: Sequence[Group]) -> list[Explanation]:
-    """Return [n] what moved the ratings of one head, from 1 to 5; `groups` are those of all features."""
-    head, calibration = part.head, part.head.calibration
-    own = np.array([groups[column] for column in head.columns] + ["form"] * len(RAW_TEXT_FEATURES))
-    before = calibration.ratings(np.array([head.expected]))
-    base = squash(before)
-    after = calibration.ratings(head.predict(part.features, part.examples))
-    # Squashing a score into the scale leaves the same share of what each feature added.
-    away = after - before
-    kept = np.divide(squash(after) - base, away, out=np.ones(len(away)), where=away != 0)
-    points = head.contributions(part.features, part.examples) * (calibration.stretch * kept)[:, None]
-    own = own[: points.shape[1]]  # a head without a correction does not read the raw text
-    by_group = {group: points[:, own == group].sum(axis=1).tolist() for group in get_args(Group) if group in own}
-    return [
-        Explanation(float(base[0]), {group: added[row] for group, added in by_group.items()})
-        for row in range(len(points))
-    ]
+        card = f"# Judge over features\n\n{self.card.summary}. {self.card.notes}\n\n## Training\n\n{lines}\n"
+        write_folder(folder, self.parts, card, force=force)
 
 
 def from_parts(parts: Parts) -> FeatureJudge:
