@@ -22,11 +22,10 @@ from rejoinder.judges.regression.learner import FeatureLearner
 from rejoinder.judges.train import TrainedJudge, fit_judge
 from rejoinder.report.results import Results
 from rejoinder.scorer import FloatArray, Scorer, Scores, Signature
-from rejoinder.stats.correlation import mean_correlation
+from rejoinder.stats.correlation import CORRELATIONS, mean_correlation
 from rejoinder.stats.resamples import IntArray, Resamples
 from research.asked import RELEVANCE, Asked, Takes, files_of
 from research.domain import Measured, measure
-from research.figures import turn_level
 from research.judge_folds import LeftOut, blind, left_out, seen, undefended, with_references, within_systems
 from research.judge_material import CORPORA, material_from
 from research.relevance import read_reply_sets, relevance
@@ -225,6 +224,14 @@ def _doubt(lines: RatedLines, plain: LeftOut, rows: Any) -> tuple[float, float, 
     ratings, scores = lines.ratings[own], plain.scores[own]
     held = (plain.low[own] <= ratings) & (ratings <= plain.high[own])
     return float(held.mean()), float(scores.std() / ratings.std()), float(plain.unlike[own].mean())
+
+
+def turn_level(study: Results) -> dict[tuple[str, str], dict[str, Estimate]]:
+    """Return the turn-level correlations of a study by data set and scorer, then by statistic."""
+    found: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for row in study.pick(level="turn", statistic=CORRELATIONS, group=""):
+        found.setdefault((row.dataset, row.scorer), {})[row.statistic] = row
+    return found
 
 
 def agreements(

@@ -10,13 +10,13 @@ from rejoinder.estimates import Estimate
 from rejoinder.report.layout import Prose
 from rejoinder.report.results import Results
 from rejoinder.report.tables import Cell, Table
-from research.attacks import by_attack
 from research.cells import measured, plain, share, table
 from research.domain_page import domain_tables
 from research.judge import BESIDE, SETS, Found, Unseen
 from research.judge_material import CORPORA
 from research.page import About, Page, paper
 from research.relevance import PUBLISHED
+from research.sai2019 import by_attack
 
 
 def page(found: Found, about: About) -> Page:
@@ -123,7 +123,7 @@ def attacks_table(attacks: Mapping[str, Results]) -> Table:
             cells = [
                 measured(sets[family].share, 2) if family in sets else plain(float("nan")) for sets in by_set.values()
             ]
-            rows.append([family, known[0].goal, *cells])
+            rows.append([family, known[0].facts["goal"], *cells])
     return table(["attack", "would show", *(f"fooled, {name}" for name in by_set)], rows)
 
 

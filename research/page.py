@@ -7,7 +7,7 @@ import io
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
@@ -17,32 +17,14 @@ from rejoinder.data.outputs import atomic_file
 from rejoinder.report import markdown
 from rejoinder.report.layout import Block, Prose, Section
 from rejoinder.report.markdown import escaped
-from rejoinder.report.tables import Cell, Table
-from rejoinder.report.written import DASH, one_line
-from rejoinder.scorer import Signature
+from rejoinder.report.written import one_line
 from rejoinder.version import __version__
-from research.cells import count, plain, table
-from research.encodings import Encoding
-from research.excerpts import Excerpt
-from research.material import Material
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 _NO_PICTURES: Mapping[str, Figure] = MappingProxyType({})
-# Where the ratings come from, by what the name of a data set begins with.
-_PAPERS = {
-    "deriu": "Deriu et al. 2022",
-    "gupta": "Gupta et al. 2019",
-    "usr": "Mehri and Eskenazi 2020 (USR)",
-    "grade": "Huang et al. 2020 (GRADE)",
-    "zhao": "Zhao et al. 2020",
-    "fed": "Mehri and Eskenazi 2020 (FED)",
-    "conture": "Ghazarian et al. 2022 (ConTurE)",
-    "engage": "Ghazarian et al. 2020",
-    "holistic": "Pang et al. 2020",
-}
 
 
 class About(NamedTuple):
@@ -168,35 +150,3 @@ def _made_by(about: About) -> str:
         f"Made by `{about.command}` on {about.date} with rejoinder {__version__}, in {about.seconds:,.0f} seconds on "
         f"{about.cores} cores."
     )
-
-
-def data_table(material: Material) -> Table:
-    """The data sets, one a row, and why lines were left out."""
-    rows: list[list[Cell | str]] = []
-    for one in material.sets:
-        copies = int(material.copies[material.datasets == one.name].sum())
-        counts = map(count, (one.given, one.used, copies, one.contexts))
-        rows.append([one.name, *counts, one.digest, _PAPERS.get(one.name.partition("_")[0], DASH)])
-    used, copies = len(material.ratings), int(material.copies.sum())
-    given = sum(one.given for one in material.sets)
-    contexts = len(set(material.contexts.tolist()))
-    rows.append(["all", *map(count, (given, used, copies, contexts)), "", ""])
-    header = ["data set", "lines", "usable", "of these copies", "contexts", "digest of the usable", "paper"]
-    why = ", ".join(f"{lost:,} {reason}" for reason, lost in material.left_out.items())
-    return table(header, rows)._replace(notes=(f"Not usable: {why}.",) if why else ())
-
-
-def encoder_table(encoders: Mapping[str, Sequence[Encoding]]) -> Table:
-    """The encoders, one a row and state, with what decides their vectors."""
-    rows = [
-        [name, one.kind, one.state or DASH, str(one.encoder.width), str(Signature(one.encoder.options))]
-        for name, encodings in encoders.items()
-        for one in encodings
-    ]
-    return table(["encoder", "kind", "state", "numbers", "signature"], rows)
-
-
-def excerpt_table(excerpts: Iterable[Excerpt], judge: str) -> Table:
-    """Quoted turns with their two numbers."""
-    rows = [[one.turn, one.response, plain(one.rating, 2), plain(one.score, 2)] for one in excerpts]
-    return table(["answers", "response", "people", judge], rows)

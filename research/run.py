@@ -27,7 +27,7 @@ from research.page import Page, about
 
 _INTERRUPTED = 130
 _HELP = {
-    "files": "rated examples; corpora of dialogues for liu2016-table2. Default: the data sets below --data",
+    "files": "rated examples. Default: the data sets below --data",
     "encoders": "an encoder and its name in the tables, NAME=FOLDER or NAME=FOLDER:STATE; the first is the main one",
     "responders": "a responder and its name in the tables, NAME=FOLDER, or NAME= and another responder",
     "vectors": "file of word vectors. Default: the bundled ones",

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from conftest import PROJECT, Run, refused
+from conftest import PROJECT, Run
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import read_folder
-from rejoinder.errors import DataError
+from rejoinder.models import load_encoder
 from rejoinder.models.selector import Selector, from_parts
 from rejoinder.models.sizes import SelectorSizes
+from rejoinder.pretraining import pretrain as pretraining
 from rejoinder.scorer import FloatArray
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
-pytest.importorskip("lightning", reason="needs the extra train")
 
 from rejoinder.models.networks.selector import Choices, SelectorModel  # noqa: E402
-from rejoinder.pretraining.pretrain_selector import pretrain_selector  # noqa: E402
-from rejoinder.pretraining.pretrain_student import Teacher  # noqa: E402
+from rejoinder.pretraining.pretrain import pretrain  # noqa: E402
 from rejoinder.pretraining.recipe import SelectorRecipe, read_recipe  # noqa: E402
-from rejoinder.pretraining.selector import Said, SelectorBatches, said_in  # noqa: E402
-from rejoinder.pretraining.taught import Taught  # noqa: E402
+from rejoinder.pretraining.selector import SelectorBatches, TurnIndex, index_turns  # noqa: E402
+from rejoinder.pretraining.student import TeacherVectors  # noqa: E402
 from tiny import student_model  # noqa: E402
 
 TINY = PROJECT / "recipes" / "selector-tiny.toml"
@@ -44,7 +45,22 @@ def encode(texts: Sequence[str]) -> FloatArray:
     return np.array(rows)
 
 
-ENCODER = Teacher(encode, {"encoder": "topics", "weights": "0" * 12})
+class Topics:
+    """An encoder of topics."""
+
+    options: ClassVar[dict[str, str]] = {"encoder": "topics", "weights": "0" * 12}
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        return encode(texts)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def topics() -> Iterator[None]:
+    """The encoder of the name `topics`."""
+    with pytest.MonkeyPatch.context() as patch:
+        load = load_encoder
+        patch.setattr(pretraining, "load_encoder", lambda name: Topics() if name == "topics" else load(name))
+        yield
 
 
 def recipe() -> SelectorRecipe:
@@ -73,8 +89,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def folder(corpus: Path) -> Path:
     """A selector trained for seconds."""
-    pretrain_selector(recipe(), [corpus], corpus.parent / "model", ENCODER)
-    return corpus.parent / "model"
+    return pretrain(recipe(), [corpus], corpus.parent / "model", teacher="topics").folder
 
 
 @pytest.fixture(scope="module")
@@ -126,31 +141,31 @@ def test_a_copy_of_the_reply_is_no_negative() -> None:
     assert all(weight.grad is not None and torch.isfinite(weight.grad).all() for weight in model.parameters())
 
 
-def said() -> Said:
-    """A dialogue of ten turns, and one whose turns were said there too."""
+def index() -> TurnIndex:
+    """A dialogue of ten turns, and one that repeats two of them."""
     long = Dialogue(tuple(f"turn {number}" for number in range(10)), "here")
-    return said_in([long, Dialogue(("TURN  3", "new", "turn 4"), "there")], 0.0)
+    return index_turns([long, Dialogue(("TURN  3", "new", "turn 4"), "there")], 0.0)
 
 
-def batches(there: Sequence[bool], batch: int = 4) -> SelectorBatches:
-    found = said()
-    taught = Taught(found.texts, [np.eye(len(found.texts), dtype=np.float16)])
-    return SelectorBatches(found, taught, np.array(there), 3, batch, 2, seed=1)
+def batches(batch: int = 4, without: Sequence[int] = ()) -> SelectorBatches:
+    turns = index()
+    rows = np.eye(len(turns.texts), dtype=np.float16)
+    rows[list(without)] = np.nan
+    return SelectorBatches(turns, TeacherVectors(turns.texts, [rows]), 3, batch, 2, seed=1)
 
 
 def test_dialogues_become_numbers() -> None:
-    found = said()
-    assert list(found.texts) == [*(f"turn {number}" for number in range(10)), "new"]
-    assert found.turns.tolist() == [*range(10), 3, 10, 4]
-    assert (found.starts.tolist(), found.stops.tolist()) == ([0] * 10 + [10] * 3, [10] * 10 + [13] * 3)
-    assert not found.held_out.any() and said_in([Dialogue(("a", "b"), "x")], 1.0).held_out.all()
+    turns = index()
+    assert list(turns.texts) == [*(f"turn {number}" for number in range(10)), "new"]
+    assert turns.turns.tolist() == [*range(10), 3, 10, 4]
+    assert (turns.starts.tolist(), turns.stops.tolist()) == ([0] * 10 + [10] * 3, [10] * 10 + [13] * 3)
+    assert not turns.held_out.any() and index_turns([Dialogue(("a", "b"), "x")], 1.0).held_out.all()
 
 
 def test_a_batch_holds_contexts_replies_and_others_nearby() -> None:
-    source = batches([True] * 11)
     place = {tuple(row): text for text, row in enumerate(np.eye(11).tolist())} | {(0.0,) * 11: -1}
     met = set()
-    for batch in source.training(0, 20, 0, 1):
+    for batch in islice(batches().training(0, 0, 1), 20):
         rows = np.array([place[tuple(row)] for row in batch.vectors.tolist()])
         for turns, reply, others in zip(rows[batch.turns], rows[batch.replies], rows[batch.others], strict=True):
             here = list(range(10)) if 10 not in {reply, *turns} else [3, 10, 4]
@@ -162,20 +177,20 @@ def test_a_batch_holds_contexts_replies_and_others_nearby() -> None:
     assert {(5, other) for other in (0, 1, 2, 3, 4, 6, 7, 8)} <= met and (5, 9) not in met
 
 
-def test_each_pass_has_an_order_of_its_own_and_comes_again() -> None:
-    source = batches([True] * 11)
-    found = list(source.training(0, 2 * source.a_pass, 0, 1))
-    (again,) = source.training(source.a_pass, 1, 0, 1)
-    assert all(torch.equal(one, other) for one, other in zip(found[source.a_pass], again, strict=True))
-    assert not torch.equal(found[0].vectors[found[0].replies], again.vectors[again.replies])
+def test_each_pass_has_its_own_order_and_comes_again() -> None:
+    source, size = batches(), 2
+    drawn = list(islice(source.training(0, 0, 1), 2 * size + 1))
+    assert len(source.train) // 4 == size
+    again = next(source.training(size, 0, 1))
+    assert all(torch.equal(one, other) for one, other in zip(drawn[size], again, strict=True))
+    assert torch.equal(next(source.training(1, 1, 2)).vectors, drawn[3].vectors)
+    assert not torch.equal(drawn[0].vectors[drawn[0].replies], again.vectors[again.replies])
 
 
-def test_what_has_no_vector_is_left_out() -> None:
-    there = [number != 4 for number in range(11)]
-    source = batches(there, batch=9)
+def test_texts_without_a_vector_are_left_out() -> None:
+    source = batches(9, without=[4])
     assert source.train.tolist() == [1, 2, 3, 6, 7, 8, 9, 11]
-    (batch,) = source.training(0, 1, 0, 1)
-    assert not batch.vectors[:, 4].any()
+    assert not next(source.training(0, 0, 1)).vectors[:, 4].any()
 
 
 def test_it_learns_what_answers_what(selector: Selector, folder: Path) -> None:
@@ -189,31 +204,12 @@ def test_it_learns_what_answers_what(selector: Selector, folder: Path) -> None:
 
 def test_the_folder_tells_what_decided_it(selector: Selector, folder: Path, corpus: Path) -> None:
     config = read_folder(folder).config
-    assert config["encoder"] == ENCODER.options and config["corpora"][0]["name"] == corpus.name
+    assert config["encoder"] == Topics.options and config["corpora"][0]["name"] == corpus.name
     assert config["recipe"] == recipe().to_dict() and config["replies"]["held_out"] > 50
     assert selector.common.shape == (10, 12) and selector.options == {"selector": selector.parts.digest}
     assert all(tensor.dtype == np.float16 for tensor in selector.parts.tensors.values())
     assert from_parts(selector.parts).parts.digest == selector.parts.digest
     np.testing.assert_allclose(np.linalg.norm(selector.common, axis=1), 1, atol=1e-5)
-
-
-def test_a_broken_run_goes_on_as_if_nothing_had_happened(folder: Path, corpus: Path, tmp_path: Path) -> None:
-    class Stop(Exception):
-        pass
-
-    done = 0
-
-    def advance(count: int) -> None:
-        nonlocal done
-        done += count
-        if done == 50:
-            raise Stop
-
-    with pytest.raises(Stop):
-        pretrain_selector(recipe(), [corpus], tmp_path / "broken", ENCODER, advance=advance)
-    never = Teacher(lambda texts: pytest.fail("its vectors are there"), ENCODER.options)
-    pretrain_selector(recipe(), [corpus], tmp_path / "broken", never)
-    assert read_folder(tmp_path / "broken").digest == read_folder(folder).digest
 
 
 def test_the_command_trains_one_over_any_encoder(run: Run, corpus: Path, tmp_path: Path) -> None:
@@ -227,20 +223,16 @@ def test_the_command_trains_one_over_any_encoder(run: Run, corpus: Path, tmp_pat
     assert made.parts.config["encoder"]["encoder"] == "student" and made.width == 6
 
 
-def test_what_a_selector_needs_is_told(run: Run, corpus: Path, folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "model"
-    message = "a selector stands on the vectors of an encoder. Name one with --teacher"
-    refused(run("pretrain", TINY, corpus, "-o", out), 2, message)
-    started = run("pretrain", TINY, corpus, "--start", folder, "-o", out)
-    refused(started, 2, "--start is for networks that read dialogues and for students. Leave it out")
+def test_a_corpus_that_is_too_small_is_refused(run: Run, folder: Path, tmp_path: Path) -> None:
     few = tmp_path / "few.jsonl"
     few.write_text('{"turns": ["bala", "doka"]}\n')
-    with pytest.raises(DataError, match="0 replies to train on, 1 to validate on"):
-        pretrain_selector(recipe(), [few], out, ENCODER)
+    ran = run("pretrain", TINY, few, "--teacher", "topics", "-o", tmp_path / "model")
+    assert ran.code == 3 and "0 replies to train on, 1 to validate on. Give a larger corpus" in ran.err
+    assert [file.name for file in tmp_path.iterdir()] == ["few.jsonl"]
 
 
 def test_mixed_precision_hardly_moves_the_loss() -> None:
-    (batch,) = batches([True] * 11, batch=11).training(0, 1, 0, 1)
+    batch = next(batches(11).training(0, 0, 1))
     model = SelectorModel(SelectorSizes(width=11, hidden=20, output=9))
     plain = model.contrastive_loss(batch).loss
     with torch.autocast("cpu", torch.bfloat16):

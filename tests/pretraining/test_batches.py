@@ -6,9 +6,10 @@ import json
 import pickle
 import tracemalloc
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -17,19 +18,23 @@ from hypothesis import strategies as st
 
 from conftest import drawn
 from rejoinder.data.dialogues import Dialogue, read_dialogues
-from rejoinder.errors import DataError, MissingAsset, UsageError
+from rejoinder.errors import DataError, MissingAsset
 from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
-from rejoinder.pretraining import batches, tokens
-from rejoinder.pretraining.batches import MOST_PADDING, Batch, batch_count, make_batch, piece_stream
-from rejoinder.pretraining.tokens import FILES, Counts, TokenStore, write_tokens
+
+torch = pytest.importorskip("torch", reason="needs the extra train")
+
+from rejoinder.models.networks.dialogue import Dialogues  # noqa: E402
+from rejoinder.pretraining import batches, tokens  # noqa: E402
+from rejoinder.pretraining.batches import MOST_PADDING, DialogueBatches, batch_plan, make_batch  # noqa: E402
+from rejoinder.pretraining.tokens import FILES, Counts, TokenStore, write_tokens  # noqa: E402
 
 
-def batch_stream(store: TokenStore, **order: int) -> Iterator[Batch]:
-    return (make_batch(store, pieces) for pieces in piece_stream(store, **order))
+def stream(store: TokenStore, tokens_per_batch: int = 2000, seed: int = 1, epoch: int = 0) -> Iterator[Dialogues]:
+    return (make_batch(store, pieces) for pieces in batch_plan(store, tokens_per_batch, seed, epoch))
 
 
-def padding(batch: Batch) -> tuple[int, int]:
-    positions = sum(chunk.tokens.size for chunk in batch.chunks)
+def padding(batch: Dialogues) -> tuple[int, int]:
+    positions = sum(chunk.tokens.numel() for chunk in batch.chunks)
     return positions - sum(int(chunk.lengths.sum()) for chunk in batch.chunks), positions
 
 
@@ -72,7 +77,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> TokenStore:
     return written(tmp_path_factory.mktemp("batches"), chat(3000))
 
 
-def pieces_of(batch: Batch) -> list[list[tuple[int, ...]]]:
+def pieces_of(batch: Any) -> list[list[tuple[int, ...]]]:
     """The turns of each row of a batch, put together again from its chunks."""
     rows = [row[:length] for chunk in batch.chunks for row, length in zip(chunk.tokens, chunk.lengths, strict=True)]
     return [[tuple(rows[place].tolist()) for place in row if place >= 0] for row in batch.rows]
@@ -131,7 +136,7 @@ def test_large_vocabularies_take_four_bytes(tmp_path: Path) -> None:
 def test_an_empty_store(tmp_path: Path) -> None:
     store = written(tmp_path, [])
     assert (store.pieces, store.tokens) == (0, 0)
-    assert list(batch_stream(store, tokens_per_batch=100, seed=0, epoch=0)) == []
+    assert list(stream(store)) == []
 
 
 def test_a_store_is_whole_or_not_there(tmp_path: Path) -> None:
@@ -167,12 +172,6 @@ def test_a_store_travels_as_the_name_of_its_folder(store: TokenStore) -> None:
 
 def test_messages_of_the_store(tmp_path: Path) -> None:
     folder = tmp_path / "store"
-    with pytest.raises(UsageError) as short:
-        write_tokens([], NUMBERS, folder, longest_turn=1)
-    assert str(short.value) == "longest_turn is 1, but a turn is a piece of text and its end. Give 2 or more."
-    with pytest.raises(UsageError) as few:
-        write_tokens([], NUMBERS, folder, most_turns=2)
-    assert str(few.value) == "most_turns is 2, but three turns cannot be cut into pairs. Give 3 or more."
     with pytest.raises(MissingAsset) as absent:
         TokenStore(folder)
     remedy = f"Remove {folder} and call again; it is made again from the corpus"
@@ -227,37 +226,37 @@ def test_a_batch_worked_by_hand(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("world", [1, 3])
-def test_every_piece_comes_once_and_whole(store: TokenStore, world: int) -> None:
+def test_processes_share_passes_in_which_every_piece_comes_once(store: TokenStore, world: int) -> None:
+    source = DialogueBatches(store, store, 2000, seed=1)
+    whole = [pieces_of(batch) for batch in stream(store)]
+    count = len(whole) // world
     parts = [
-        list(batch_stream(store, tokens_per_batch=2000, seed=1, epoch=0, rank=rank, world=world))
-        for rank in range(world)
+        [pieces_of(batch) for batch in islice(source.training(0, rank, world), count + 1)] for rank in range(world)
     ]
-    count = batch_count(store, tokens_per_batch=2000, seed=1, epoch=0, world=world)
-    assert [len(part) for part in parts] == [count] * world
-    whole = list(batch_stream(store, tokens_per_batch=2000, seed=1, epoch=0))
-    assert 0 <= len(whole) - count * world < world
-    met = sorted(piece for part in parts for batch in part for piece in pieces_of(batch))
-    left_out = [piece for batch in whole[count * world :] for piece in pieces_of(batch)]
-    assert sorted(met + left_out) == sorted(all_pieces(store))
+    assert [batch for turn in zip(*parts, strict=True) for batch in turn][: count * world] == whole[: count * world]
+    assert parts[0][count] == pieces_of(next(stream(store, epoch=1))), "the next pass"
+    assert sorted(piece for batch in whole for piece in batch) == sorted(all_pieces(store))
+    again = source.training(count, world - 1, world)
+    assert pieces_of(next(again)) == parts[-1][count], "a run that is resumed"
 
 
 def test_batches_have_the_promised_form(store: TokenStore) -> None:
     mixed = 0
-    found = list(batch_stream(store, tokens_per_batch=2000, seed=1, epoch=0))
+    found = list(stream(store))
     for batch in found:
         padded, positions = padding(batch)
         assert positions <= 2000
         assert padded <= MOST_PADDING * positions
-        assert batch.rows.dtype == np.int64
+        assert batch.rows.dtype == torch.int64
         count = sum(len(chunk.lengths) for chunk in batch.chunks)
         assert sorted(batch.rows[batch.rows >= 0].tolist()) == list(range(count))
-        lengths = np.concatenate([chunk.lengths for chunk in batch.chunks])
-        assert (np.diff(lengths) <= 0).all()
+        lengths = torch.cat([chunk.lengths for chunk in batch.chunks])
+        assert (lengths.diff() <= 0).all()
         mixed += int((batch.rows < 0).any())
         for chunk in batch.chunks:
-            assert chunk.tokens.dtype == chunk.lengths.dtype == np.int64
+            assert chunk.tokens.dtype == chunk.lengths.dtype == torch.int64
             assert chunk.tokens.shape == (len(chunk.lengths), chunk.lengths[0])
-            inside = np.arange(chunk.tokens.shape[1]) < chunk.lengths[:, None]
+            inside = torch.arange(chunk.tokens.shape[1]) < chunk.lengths[:, None]
             assert (chunk.tokens[~inside] == PAD_ID).all()
             assert (chunk.tokens[inside] != PAD_ID).all()
     # Numbers of turns meet only where one batch ends a group and begins the next: ten times in a bucket at most.
@@ -266,7 +265,7 @@ def test_batches_have_the_promised_form(store: TokenStore) -> None:
 
 def test_the_order_is_that_of_seed_and_epoch(store: TokenStore) -> None:
     def order(seed: int, epoch: int) -> list[list[list[tuple[int, ...]]]]:
-        return [pieces_of(batch) for batch in batch_stream(store, tokens_per_batch=2000, seed=seed, epoch=epoch)]
+        return [pieces_of(batch) for batch in stream(store, seed=seed, epoch=epoch)]
 
     first = order(1, 0)
     assert order(1, 0) == first
@@ -277,20 +276,9 @@ def test_the_order_is_that_of_seed_and_epoch(store: TokenStore) -> None:
     assert abs(np.corrcoef(sizes, np.arange(len(sizes)))[0, 1]) < 0.3
 
 
-def test_the_first_batches_can_be_passed_over(store: TokenStore) -> None:
-    def order(rank: int, first: int) -> list[list[list[tuple[int, ...]]]]:
-        stream = batch_stream(store, tokens_per_batch=2000, seed=1, epoch=0, rank=rank, world=2, first=first)
-        return [pieces_of(batch) for batch in stream]
-
-    for rank in (0, 1):
-        whole = order(rank, 0)
-        assert order(rank, 5) == whole[5:]
-        assert order(rank, len(whole)) == []
-
-
 def test_buckets_change_who_meets_whom_and_not_what_comes(store: TokenStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "BATCHES_A_BUCKET", 3)
-    found = list(batch_stream(store, tokens_per_batch=2000, seed=1, epoch=0))
+    found = list(stream(store))
     assert sorted(piece for batch in found for piece in pieces_of(batch)) == sorted(all_pieces(store))
 
 
@@ -321,18 +309,14 @@ def test_chunks_are_the_best_of_all_cuts() -> None:
 
 def test_a_piece_that_is_too_large_comes_alone(tmp_path: Path) -> None:
     store = written(tmp_path, [[[5] * 30, [6] * 30], [[7], [8]], [[9], [10]]])
-    found = [pieces_of(batch) for batch in batch_stream(store, tokens_per_batch=20, seed=0, epoch=0)]
+    found = [pieces_of(batch) for batch in stream(store, 20)]
     assert sorted(map(len, found)) == [1, 2]
 
 
-def test_messages_of_the_stream(store: TokenStore) -> None:
-    with pytest.raises(UsageError) as none:
-        batch_count(store, tokens_per_batch=0, seed=0, epoch=0)
-    assert str(none.value) == "tokens_per_batch is 0, expected a positive number"
-    for rank, world in ((-1, 2), (2, 2)):
-        with pytest.raises(UsageError) as caught:
-            list(batch_stream(store, tokens_per_batch=10, seed=0, epoch=0, rank=rank, world=world))
-        assert str(caught.value) == f"rank is {rank}, expected 0 to 1 (world is 2)"
+def test_a_corpus_of_fewer_batches_than_processes_is_refused(tmp_path: Path) -> None:
+    store = written(tmp_path, [[[5], [6]]])
+    with pytest.raises(DataError, match=r"fewer batches than processes \(2\)"):
+        next(DialogueBatches(store, store, 100, seed=0).training(0, 0, 2))
 
 
 @pytest.mark.slow
@@ -343,7 +327,7 @@ def test_little_of_a_real_corpus_is_padding(tmp_path: Path, shared: Path) -> Non
     vocabulary = train_bpe((turn for dialogue in dialogues() for turn in dialogue.turns), 2000)
     counts = write_tokens(dialogues(), vocabulary, tmp_path / "store")
     store = TokenStore(tmp_path / "store")
-    found = np.array([padding(batch) for batch in batch_stream(store, tokens_per_batch=6000, seed=0, epoch=0)])
+    found = np.array([padding(batch) for batch in stream(store, 6000)])
     assert found[:, 1].sum() - found[:, 0].sum() == counts.tokens
     assert found[:, 0].sum() < 0.1 * found[:, 1].sum()
     assert counts.unknown < 0.001 * counts.tokens

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +13,29 @@ import numpy as np
 import pytest
 
 from conftest import PROJECT, Run, refused
-from rejoinder.data.dialogues import Dialogue
+from rejoinder.data.dialogues import Dialogue, read_dialogues
 from rejoinder.data.folders import read_folder
-from rejoinder.errors import DataError, UsageError
+from rejoinder.errors import DataError
 from rejoinder.models import load_encoder
 from rejoinder.models.sizes import StudentSizes
 from rejoinder.scorer import FloatArray
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
-pytest.importorskip("lightning", reason="needs the extra train")
 
 from rejoinder.models.networks.student import StudentModel  # noqa: E402
-from rejoinder.pretraining.pretrain_student import Teacher, pretrain_student  # noqa: E402
+from rejoinder.pretraining import student as training  # noqa: E402
+from rejoinder.pretraining.pretrain import pretrain  # noqa: E402
 from rejoinder.pretraining.recipe import Run as RunTable  # noqa: E402
 from rejoinder.pretraining.recipe import StudentRecipe, StudentText, read_recipe  # noqa: E402
-from rejoinder.pretraining.student import StudentBatches, StudentTask  # noqa: E402
-from rejoinder.pretraining.taught import Taught, read_taught, texts_of, write_texts  # noqa: E402
-from tiny import STUDENT  # noqa: E402
+from rejoinder.pretraining.student import (  # noqa: E402
+    StudentBatches,
+    StudentTask,
+    TeacherVectors,
+    read_vectors,
+    student_texts,
+    write_vectors,
+)
+from tiny import STUDENT, student_model  # noqa: E402
 
 TINY = PROJECT / "recipes" / "student-tiny.toml"
 TOPICS = {topic: [f"{topic}{sound}" for sound in "aeiou"] for topic in ("bal", "dok", "fim", "gur", "lep", "nat")}
@@ -42,9 +49,6 @@ def teach(texts: Sequence[str]) -> FloatArray:
         shares = [sum(word.startswith(topic) for word in words) / max(len(words), 1) for topic in TOPICS]
         rows.append([*shares, 0.5 * (words == sorted(words))] if words else [np.nan] * 7)
     return np.array(rows)
-
-
-TEACHER = Teacher(teach, {"encoder": "topics", "weights": "0" * 12})
 
 
 def recipe() -> StudentRecipe:
@@ -66,10 +70,17 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def folder(corpus: Path) -> Path:
+def vectors(corpus: Path) -> Path:
+    """The teacher's vectors of the texts of the corpus."""
+    folder = corpus.parent / "vectors"
+    write_vectors(folder, lambda: student_texts(read_dialogues(corpus), recipe().text), teach, lambda _: None)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(vectors: Path) -> Path:
     """A student trained for seconds."""
-    pretrain_student(recipe(), [corpus], corpus.parent / "model", TEACHER)
-    return corpus.parent / "model"
+    return pretrain(recipe(), [vectors], vectors.parent / "model").folder
 
 
 def random_model(sizes: StudentSizes = STUDENT) -> StudentModel:
@@ -115,9 +126,9 @@ def test_word_order_counts() -> None:
 
 def test_the_loss_is_the_distance_and_that_of_the_cosines() -> None:
     task = StudentTask(STUDENT, RunTable(updates=10))
-    (batch,) = small_batches(6, pieces=100).training(0, 1, 0, 1)
+    batch = next(small_batches(6, pieces=100).training(0, 0, 1))
     with torch.no_grad():
-        found, loss = task.model(batch.tokens, batch.lengths), task.loss(batch, torch.Generator())
+        found, loss = task.model(batch.tokens, batch.lengths), task.loss(batch, 0, torch.Generator())
     gram = found @ found.T - batch.vectors @ batch.vectors.T
     expected = (1 - (found * batch.vectors).sum(1)).mean() + 5 * (gram**2).mean()
     assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
@@ -125,8 +136,8 @@ def test_the_loss_is_the_distance_and_that_of_the_cosines() -> None:
 
 def test_first_the_pieces_learn_alone() -> None:
     task = StudentTask(STUDENT, RunTable(updates=10), alone=5)
-    (batch,) = small_batches(6, pieces=100).training(0, 1, 0, 1)
-    torch.autograd.backward(task.loss(batch, torch.Generator()))
+    batch = next(small_batches(6, pieces=100).training(0, 0, 1))
+    torch.autograd.backward(task.loss(batch, 0, torch.Generator()))
     learning = {name for name, weight in task.model.named_parameters() if weight.grad is not None}
     assert learning == {"pieces.weight", "weights.weight", "bag.weight", "bag.bias"}
 
@@ -134,8 +145,8 @@ def test_first_the_pieces_learn_alone() -> None:
 def test_every_weight_learns() -> None:
     task = StudentTask(STUDENT, RunTable(updates=10))
     task.model.load_state_dict(random_model().state_dict())
-    (batch,) = small_batches(6, pieces=100).training(0, 1, 0, 1)
-    torch.autograd.backward(task.loss(batch, torch.Generator()))
+    batch = next(small_batches(6, pieces=100).training(0, 0, 1))
+    torch.autograd.backward(task.loss(batch, 0, torch.Generator()))
     silent = [name for name, weight in task.model.named_parameters() if weight.grad is None or not weight.grad.any()]
     assert silent == []
 
@@ -147,11 +158,11 @@ def test_rare_pieces_begin_with_more_weight() -> None:
     assert begun[[2, 3, 4]].tolist() == pytest.approx([1.0, 0.001, 0.5], rel=1e-3)
 
 
-def test_step_sizes_rise_and_fall_in_both_parts() -> None:
+def test_learning_rates_rise_and_fall_in_both_parts() -> None:
     task = StudentTask(STUDENT, RunTable(updates=3000), alone=1000)
-    assert [task.rate(update) for update in (0, 500, 1000, 2000)] == pytest.approx([0.01, 0.5, 0.01, 0.5])
-    assert task.rate(2999) == 0.01
-    assert task.table_rate(500) / task.rate(500) == 2 and task.table_rate(2000) / task.rate(2000) == 0.5
+    rates = np.array([task.rate(update) for update in (0, 500, 1000, 2000, 2999)])  # of the tables, of all else
+    assert rates[:, 1].tolist() == pytest.approx([0.01, 0.5, 0.01, 0.5, 0.01])
+    assert (rates[:, 0] / rates[:, 1]).tolist() == pytest.approx([2, 2, 0.5, 0.5, 0.5])
 
 
 def test_left_out_pairs_follow_from_the_generator() -> None:
@@ -165,7 +176,7 @@ def test_left_out_pairs_follow_from_the_generator() -> None:
 def small_batches(texts: int, pieces: int = 200, aside: int = 0) -> StudentBatches:
     """Texts of 1 to 9 pieces, the first of which tells them apart."""
     vectors = np.random.default_rng(0).normal(size=(texts, 6)).astype(np.float16)
-    taught = Taught([str(number) for number in range(texts)], [vectors[:50], vectors[50:]])
+    taught = TeacherVectors([str(number) for number in range(texts)], [vectors[:50], vectors[50:]])
     ids = [np.array([number, *[1] * (number * 7 % 9)], dtype=np.int32) for number in range(texts)]
     places = np.arange(texts)
     return StudentBatches(taught, ids, places[aside:], places[:aside], pieces, seed=1)
@@ -173,22 +184,21 @@ def small_batches(texts: int, pieces: int = 200, aside: int = 0) -> StudentBatch
 
 def test_each_pass_holds_every_text_once_in_its_own_order() -> None:
     source = small_batches(500, pieces=64)
-    passes = [list(source.training(start, source.a_pass, 0, 1)) for start in (0, source.a_pass)]
-    assert source.a_pass > 3
-    for found in passes:
-        vectors = np.concatenate([batch.vectors.numpy() for batch in found])
-        assert len(np.unique(vectors.round(4), axis=0)) == len(vectors) == 500
-        assert all(int(batch.lengths.max() - batch.lengths.min()) <= 2 for batch in found)
-        assert all(len(batch.lengths) >= 64 for batch in found)
-    assert not np.array_equal(passes[0][0].vectors, passes[1][0].vectors)
-    (again,) = source.training(source.a_pass, 1, 0, 1)
-    np.testing.assert_array_equal(again.vectors, passes[1][0].vectors)
+    size = len(source._cuts) + 1
+    batches = list(islice(source.training(0, 0, 1), 2 * size))
+    for one in (batches[:size], batches[size:]):
+        rows = np.concatenate([batch.vectors.numpy() for batch in one])
+        assert len(np.unique(rows.round(4), axis=0)) == len(rows) == 500
+        assert all(int(batch.lengths.max() - batch.lengths.min()) <= 2 and len(batch.lengths) >= 64 for batch in one)
+    assert size > 3 and not np.array_equal(batches[0].vectors, batches[size].vectors)
+    np.testing.assert_array_equal(next(source.training(size, 0, 1)).vectors, batches[size].vectors)
+    np.testing.assert_array_equal(next(source.training(1, 1, 2)).vectors, batches[3].vectors)
 
 
 def test_vectors_stay_with_their_texts() -> None:
     source = small_batches(120, aside=120)
-    (batch,) = source.validation(0, 1)
-    np.testing.assert_array_equal(batch.vectors, source.taught.vectors(batch.tokens[:, 0].numpy()))
+    (batch,) = source.validation()
+    np.testing.assert_array_equal(batch.vectors, source.teacher.vectors(batch.tokens[:, 0].numpy()))
     assert [source.ids[place].tolist() for place in batch.tokens[:, 0]] == [
         tokens[:length].tolist() for tokens, length in zip(batch.tokens, batch.lengths, strict=True)
     ]
@@ -197,27 +207,27 @@ def test_vectors_stay_with_their_texts() -> None:
 def test_texts_are_turns_and_contexts() -> None:
     long = [Dialogue(tuple(f"turn {number} of {name}" for number in range(12)), "here") for name in ("a", "b", "c")]
     odd = Dialogue(("yes", "Turn 1 of A", "word " * 61), "here")
-    found = texts_of([*long, odd], StudentText(contexts=0.1))
+    found = student_texts([*long, odd], StudentText(contexts=0.1))
     contexts = [text for text in found if text.count("turn") in (2, 3)]
     assert len(contexts) == 3 and len(found) == 36 + 3
     assert sorted(set(found) - set(contexts)) == sorted(turn for one in long for turn in one.turns)
-    assert texts_of([*long, odd], StudentText(contexts=0.1)) == found
+    assert student_texts([*long, odd], StudentText(contexts=0.1)) == found
 
 
 def test_a_folder_of_vectors_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
-    write_texts(tmp_path, [f"text {number}" for number in range(100)])
+    (tmp_path / "texts.json").write_text(json.dumps([f"text {number}" for number in range(100)]))
     rows = np.random.default_rng(0).normal(size=(60, 4)).astype(np.float16)
     rows[7], rows[33] = np.nan, 0
     for number, part in ((0, rows[:20]), (1, rows[20:40]), (3, rows[40:])):
         np.save(tmp_path / f"v{number:03}.npy", part)
-    taught = read_taught(tmp_path)
+    taught = read_vectors(tmp_path)
     assert (len(taught.texts), taught.width) == (40, 4)
     assert sorted(set(range(40)) - set(taught.usable().tolist())) == [7, 33]
     expected = rows[[25, 3]].astype(np.float32)
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
     np.testing.assert_allclose(taught.vectors(np.array([25, 3])), expected, atol=1e-6)
-    assert len(read_taught(tmp_path, 25).texts) == 25
-    assert read_taught(tmp_path, 25).digest() != taught.digest() == read_taught(tmp_path).digest()
+    assert len(read_vectors(tmp_path, 25).texts) == 25
+    assert read_vectors(tmp_path, 25).digest() != taught.digest() == read_vectors(tmp_path).digest()
 
 
 @pytest.mark.parametrize(
@@ -229,11 +239,11 @@ def test_a_folder_of_vectors_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
     ],
 )
 def test_a_folder_of_something_else_is_told(tmp_path: Path, vectors: Any, message: str) -> None:
-    write_texts(tmp_path, ["a b", "c d", "e f"])
+    (tmp_path / "texts.json").write_text(json.dumps(["a b", "c d", "e f"]))
     if vectors is not None:
         np.save(tmp_path / "v000.npy", vectors)
     with pytest.raises(DataError) as error:
-        read_taught(tmp_path)
+        read_vectors(tmp_path)
     assert message in str(error.value)
 
 
@@ -244,101 +254,75 @@ def test_it_learns_what_it_is_taught(folder: Path) -> None:
     assert (encoder.encode(texts)[:, :6].argmax(1) == np.arange(6)).all()
 
 
-def test_the_folder_is_packed_and_tells_what_decided_it(folder: Path, corpus: Path) -> None:
+def test_the_folder_is_packed_and_says_what_decided_it(folder: Path, vectors: Path) -> None:
     parts = read_folder(folder)
     assert parts.tensors["pairs.weight"].dtype == np.uint8
-    assert parts.config["corpora"][0]["name"] == corpus.name and parts.config["teacher"] == TEACHER.options
+    assert parts.config["corpora"][0]["name"] == vectors.name and parts.config["teacher"] is None
     assert parts.config["recipe"] == recipe().to_dict()
     assert set(parts.config["texts"]) == {"train", "held_out"}
     assert load_encoder(folder).parts.tensors.keys() == parts.tensors.keys()
 
 
-@pytest.mark.slow
-def test_a_broken_run_goes_on_as_if_nothing_had_happened(folder: Path, corpus: Path, tmp_path: Path) -> None:
-    class Stop(Exception):
-        pass
-
-    done = 0
-
-    def advance(count: int) -> None:
-        nonlocal done
-        done += count
-        if done == 75:
-            raise Stop
-
-    with pytest.raises(Stop):
-        pretrain_student(recipe(), [corpus], tmp_path / "broken", TEACHER, advance=advance)
-    never = Teacher(lambda texts: pytest.fail("its vectors are there"), TEACHER.options)
-    pretrain_student(recipe(), [corpus], tmp_path / "broken", never)
-    assert read_folder(tmp_path / "broken").digest == read_folder(folder).digest
+def brief(updates: int = 2, alone: int = 0, **run: Any) -> StudentRecipe:
+    """The tiny recipe with fewer updates."""
+    table = recipe().run.model_copy(update={"updates": updates, "stretch": max(updates // 2, 1), **run})
+    return recipe().model_copy(update={"run": table, "alone": alone})
 
 
-def test_a_folder_of_vectors_needs_no_teacher(run: Run, folder: Path, tmp_path: Path) -> None:
-    vectors = folder.parent / "model.run" / "teacher"
-    ran = run("pretrain", TINY, vectors, "-o", tmp_path / "model")
-    assert ran.code == 0, ran.err
-    assert "cosine: 0.9" in ran.out
-    own, again = read_folder(folder), read_folder(tmp_path / "model")
-    assert all(np.array_equal(own.tensors[name], again.tensors[name]) for name in own.tensors)
-    assert again.config["vectors"] == own.config["vectors"] and again.config["teacher"] is None
-
-
-def test_it_starts_where_another_student_ended(folder: Path, tmp_path: Path) -> None:
-    vectors, short = (
-        folder.parent / "model.run" / "teacher",
-        recipe().run.model_copy(update={"updates": 2, "stretch": 1}),
-    )
-    brief = recipe().model_copy(update={"run": short, "alone": 0})
-    on = pretrain_student(brief, [vectors], tmp_path / "on", start=folder)
-    anew = pretrain_student(brief, [vectors], tmp_path / "anew")
-    assert on.figures[0]["cosine"] > 0.9 > anew.figures[0]["cosine"] + 0.2
+def test_it_starts_where_another_student_ended(folder: Path, vectors: Path, tmp_path: Path) -> None:
+    on = pretrain(brief(), [vectors], tmp_path / "on", start=folder)
+    anew = pretrain(brief(), [vectors], tmp_path / "anew")
+    assert on.rows[0]["cosine"] > 0.9 > anew.rows[0]["cosine"] + 0.2
     assert read_folder(tmp_path / "on").config["start"] == read_folder(folder).digest
     assert "start" not in read_folder(tmp_path / "anew").config
-    wide = brief.model_copy(update={"model": brief.model.model_copy(update={"inner": brief.model.inner + 1})})
+    model = brief().model
+    wide = brief().model_copy(update={"model": model.model_copy(update={"inner": model.inner + 1})})
     with pytest.raises(DataError, match="it is no student, or one of other sizes than the recipe says"):
-        pretrain_student(wide, [vectors], tmp_path / "wide", start=folder)
+        pretrain(wide, [vectors], tmp_path / "wide", start=folder)
 
 
-def test_it_also_learns_in_mixed_precision(folder: Path, tmp_path: Path) -> None:
-    options = recipe().run.model_copy(update={"updates": 40, "stretch": 20, "precision": "bf16-mixed"})
-    mixed = recipe().model_copy(update={"run": options, "alone": 20})
-    first, last = pretrain_student(mixed, [folder.parent / "model.run" / "teacher"], tmp_path / "model").figures
+def test_it_also_learns_in_mixed_precision(vectors: Path, tmp_path: Path) -> None:
+    first, last = pretrain(brief(40, alone=20, precision="bf16-mixed"), [vectors], tmp_path / "model").rows
     assert last["cosine"] > first["cosine"] + 0.1
 
 
-def test_gradients_are_clipped() -> None:
-    task = StudentTask(STUDENT, RunTable(updates=10, clip=0.01))
-    (batch,) = small_batches(6, pieces=100).training(0, 1, 0, 1)
-    torch.autograd.backward(task.loss(batch, torch.Generator()))
-    task.configure_gradient_clipping(task.configure_optimizers()["optimizer"], 0.01, "norm")
-    norms = [weight.grad.norm() for weight in task.parameters() if weight.grad is not None]
-    assert torch.stack(norms).norm().item() == pytest.approx(0.01, rel=1e-3)
+def test_vectors_that_come_later_do_not_change_a_run(vectors: Path, tmp_path: Path) -> None:
+    whole, some = read_vectors(vectors), tmp_path / "vectors"
+    some.mkdir()
+    (some / "texts.json").write_text(json.dumps(whole.texts))
+    rows = np.concatenate(whole.chunks)
+    np.save(some / "v000.npy", rows[:300])
+    pretrain(brief(), [some], tmp_path / "model")
+    np.save(some / "v001.npy", rows[300:])
+    pretrain(brief(), [some], tmp_path / "model")
+    assert read_folder(tmp_path / "model").config["texts"] == {"train": 260, "held_out": 40}
+    (tmp_path / "model.run" / "taught.json").write_text("{}")
+    with pytest.raises(DataError, match="taught.json: this file is damaged"):
+        pretrain(brief(), [some], tmp_path / "model")
 
 
-def test_vectors_that_come_later_do_not_change_a_run(folder: Path, tmp_path: Path) -> None:
-    made = read_taught(folder.parent / "model.run" / "teacher")
-    write_texts(tmp_path / "vectors", made.texts)
-    rows = np.concatenate(made.chunks)
-    np.save(tmp_path / "vectors" / "v000.npy", rows[:300])
-    once = recipe().model_copy(update={"run": recipe().run.model_copy(update={"updates": 1, "stretch": 1}), "alone": 0})
-    first = pretrain_student(once, [tmp_path / "vectors"], tmp_path / "model")
-    np.save(tmp_path / "vectors" / "v001.npy", rows[300:])
-    assert pretrain_student(once, [tmp_path / "vectors"], tmp_path / "model").dialogues == first.dialogues == (260, 40)
-
-
-def test_any_encoder_is_a_teacher(run: Run, folder: Path, corpus: Path, tmp_path: Path) -> None:
+def test_a_teacher_is_called_once_for_each_text(
+    run: Run, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "_AT_ONCE", 100)
     short = tmp_path / "short.toml"
     short.write_text(TINY.read_text().replace("updates = 100", "updates = 50"))
-    ran = run("pretrain", short, corpus, "--teacher", folder, "-o", tmp_path / "pupil")
+    teacher, out = student_model(tmp_path / "teacher"), tmp_path / "pupil"
+    ran = run("pretrain", short, corpus, "--teacher", teacher, "-o", out)
     assert ran.code == 0, ran.err
-    assert read_folder(tmp_path / "pupil").config["teacher"]["encoder"] == "student"
+    assert "the teacher has read 100 of " in ran.err
+    assert read_folder(out).config["teacher"]["encoder"] == "student"
+    again = run("pretrain", short, corpus, "--teacher", teacher, "-o", out)
+    assert again.code == 0 and "the teacher has read" not in again.err
 
 
-def test_a_student_without_a_teacher_is_refused(run: Run, corpus: Path, folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "model"
-    message = "a student needs a teacher. Name one with --teacher, or give a folder of its vectors as corpus"
-    refused(run("pretrain", TINY, corpus, "-o", out), 2, message)
-    with pytest.raises(UsageError, match="holds a teacher's vectors. Give it alone, and no teacher"):
-        pretrain_student(recipe(), [folder.parent / "model.run" / "teacher"], out, TEACHER)
-    other = run("pretrain", PROJECT / "recipes" / "vhred-tiny.toml", corpus, "--teacher", folder, "-o", out)
-    refused(other, 2, "--teacher is for a student, a selector or moods, a vhred has none. Leave it out")
+def test_a_folder_of_vectors_is_given_alone(run: Run, vectors: Path, tmp_path: Path) -> None:
+    ran = run("pretrain", TINY, vectors, vectors, "-o", tmp_path / "model")
+    refused(ran, 2, "a folder of a teacher's vectors is given. Give it alone, and no teacher")
+    few = tmp_path / "few"
+    few.mkdir()
+    (few / "texts.json").write_text('["a b", "c d"]')
+    np.save(few / "v000.npy", np.eye(2, dtype=np.float16))
+    ran = run("pretrain", TINY, few, "-o", tmp_path / "model")
+    assert ran.code == 3 and "2 texts with vectors, 40 of them to validate on. Give more" in ran.err
+    assert not (tmp_path / "model.run").exists()
