@@ -19,11 +19,10 @@ import numpy as np
 
 from rejoinder.data.scales import Scale, required
 from rejoinder.example import Example, Pair
-from rejoinder.judges.domain import shares, smoothed_share, text_warnings
+from rejoinder.judges.domain import INSIDE, TrainingCloud, fit_cloud, shares, smoothed_share, text_warnings
 from rejoinder.judges.features.table import Features
 from rejoinder.judges.protocol import Rows, Side
 from rejoinder.judges.regression.calibration import Calibration, interval_bins
-from rejoinder.judges.regression.cloud import INSIDE, TrainingCloud, fit_cloud
 from rejoinder.judges.regression.correction import RAW_TEXT_FEATURES, Correction, columns_of
 from rejoinder.judges.regression.head import SIDES, FittedHead, Flags, heads_used, sides_present
 from rejoinder.judges.regression.judge import ADAPTED, FeatureJudge
@@ -248,9 +247,8 @@ def of_preferences(judge: FeatureJudge, pairs: Sequence[Pair], groups: Rows, lon
     """Return the input of N pairs, all with a preferred reply; see `balanced` for `longer`."""
 
     def task(rows: Rows, table: FloatArray, scores: FloatArray) -> tuple[Task, FloatArray]:
-        half = len(rows)
-        preferences = PreferenceTask(table[:half], table[half:], balanced(longer[rows]), groups[rows])
-        return preferences, scores[:half] - scores[half:]
+        (preferred, other), (higher, lower) = np.split(table, 2), np.split(scores, 2)
+        return PreferenceTask(preferred, other, balanced(longer[rows]), groups[rows]), higher - lower
 
     preferred = [pair.replies[pair.preferred or 0] for pair in pairs]
     other = [pair.replies[1 - (pair.preferred or 0)] for pair in pairs]
@@ -305,8 +303,7 @@ def _adapted(items: HeadItems, folds: Rows, rng: np.random.Generator, *, correct
         calibration = Calibration(0.0, 0.0, 1.0, *bins)
     else:  # preferences tell an order and no level: mean and spread of the user's replies stay as they were
         before = head.calibration.ratings(head.predict(items.features, items.replies))
-        table = columns_of(head.head.predict(items.features), head.plain(items.features), items.replies)
-        after = linear.predict(table)
+        after = linear.predict(np.concatenate([task.preferred, task.other]))
         stretch = float(before.std()) / float(after.std()) if after.std() > 0 else 0.0
         centre, middle = float(before.mean()), float(after.mean())
         calibration = replace(head.calibration, centre=centre, middle=middle, stretch=stretch)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -46,15 +46,6 @@ KIND = "views"
 ADAPTED = "adapted"
 """The key of an adaptation in the record of the training."""
 EMPTY = "the response is empty"
-
-
-class HeadRows(NamedTuple):
-    """The n examples that one head scores."""
-
-    head: FittedHead
-    rows: list[int]
-    examples: list[Example]  # [n] their texts as they are read
-    features: Features  # [n, F] what the head reads
 
 
 @dataclass(frozen=True)
@@ -154,8 +145,11 @@ class FeatureJudge:
                 explanations[row] = explained_on(Explanation(float(base[0]), moved), PREDICTED, self.scale)
         return explanations
 
-    def _by_head(self, examples: Sequence[Example]) -> Iterator[HeadRows]:
-        """Yield what each head scores; features are computed once for all heads."""
+    def _by_head(self, examples: Sequence[Example]) -> Iterator[tuple[FittedHead, list[int], list[Example], Features]]:
+        """Yield each head, the rows [n] that it scores, their examples and the features [n, F] that it reads of them.
+
+        Features are computed once for all heads.
+        """
         used = heads_used(self.heads, *sides_present(examples))
         rows = [row for row, side in enumerate(used) if side is not None and visible(examples[row].response)]
         features = self.feature_set.compute([examples[row] for row in rows])
@@ -163,7 +157,7 @@ class FeatureJudge:
             places = [place for place, row in enumerate(rows) if used[row] == side]
             if places:
                 own = [rows[place] for place in places]
-                yield HeadRows(head, own, [examples[row] for row in own], features[places][:, head.columns])
+                yield head, own, [examples[row] for row in own], features[places][:, head.columns]
 
     def _warnings(self, examples: Sequence[Example], shown: Sequence[Shown], outside: set[int]) -> Warnings:
         """Return what the judge cannot judge."""

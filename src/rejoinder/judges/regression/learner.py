@@ -20,13 +20,13 @@ from rejoinder.data.scales import Scale
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import NO_LINE, AugmentedExample, WrittenFor, augment
+from rejoinder.judges.domain import INSIDE, fit_cloud
 from rejoinder.judges.features.added import load_source
 from rejoinder.judges.features.resources import Resources, default_resources
 from rejoinder.judges.features.table import VECTOR, Features
 from rejoinder.judges.protocol import LearnerOptions, Rows, Side
 from rejoinder.judges.rated import UNREAD
 from rejoinder.judges.regression.calibration import calibrate
-from rejoinder.judges.regression.cloud import INSIDE, fit_cloud
 from rejoinder.judges.regression.head import (
     FORESTS,
     SIDES,
@@ -43,7 +43,6 @@ from rejoinder.judges.regression.trees import DEFAULT, TreeOptions
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 NAME = "judge"
-Augmenter = Callable[[Sequence[Example]], Sequence[AugmentedExample]]
 MIN_LINES = 60  # of a head; with fewer the trees have no leaf to grow
 _MIN_CONTEXTS = 12  # with fewer a fold of the calibration would be one or two
 _FOLDS = 4
@@ -166,7 +165,8 @@ class FeatureLearner:
     """Learns judges over features; see `Learner`."""
 
     resources: Resources
-    augmenter: Augmenter | None = None  # changes rated replies, for judges to learn what is no good reply
+    # Changes rated replies, for judges to learn what is no good reply.
+    augmenter: Callable[[Sequence[Example]], Sequence[AugmentedExample]] | None = None
     trees: TreeOptions = DEFAULT
     name: str = NAME
     stops: bool = False  # nothing is stopped by validation lines, these are fitted on too
