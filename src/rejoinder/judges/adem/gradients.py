@@ -7,63 +7,60 @@ P other responses.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from rejoinder.data.scales import rescaled
-from rejoinder.judges.adem.head import AdemHead, Vectors, lengths, project
-from rejoinder.judges.protocol import PREDICTED, Grid, Rows
+from rejoinder.judges.adem.head import AdemHead, Encoded, Normalise, Projection, References, Vectors, lengths, project
+from rejoinder.judges.protocol import Grid, Rows
 from rejoinder.scorer import FloatArray
 
-if TYPE_CHECKING:
-    from rejoinder.judges.adem.judge import AdemJudge, Encoded
 
-
-def gradients(judge: AdemJudge, encoded: Encoded) -> FloatArray:
-    """Return [N, D] derivatives of the scores by the responses' raw vectors; NaN where there is no score.
+def gradients(
+    encoded: Encoded, head: AdemHead, projection: Projection | None, normalise: Normalise, references: References
+) -> FloatArray:
+    """Return [N, D] derivatives of the ratings by the responses' raw vectors; NaN where there is no rating.
 
     Of several references the mean of the derivatives, or that of the best.
     """
     raw, owner = encoded.pairs(), encoded.owner
-    projected = project(raw, judge.projection, judge.normalise)
-    slopes = _coefficients(projected, judge.head)
-    if judge.projection is not None:
-        slopes = slopes @ judge.projection.components  # [R, K] -> [R, D]
-    if judge.normalise == "l2":  # through the division by the length
+    projected = project(raw, projection, normalise)
+    slopes = _coefficients(projected, head)
+    if projection is not None:
+        slopes = slopes @ projection.components  # [R, K] -> [R, D]
+    if normalise == "l2":  # through the division by the length
         length = lengths(raw.response)
         unit = raw.response / length
         slopes = (slopes - (slopes * unit).sum(axis=1, keepdims=True) * unit) / length
-    ratings = judge.head(projected)
+    ratings = head(projected)
     rated = np.flatnonzero(np.isfinite(ratings))
-    if judge.references == "best":
+    if references == "best":
         rated = rated[np.lexsort((-ratings[rated], owner[rated]))]
         rated = rated[np.unique(owner[rated], return_index=True)[1]]
     means, owners = _mean_by_owner(slopes[rated], owner[rated])
     derivatives = np.full(encoded.response.shape, np.nan)
     derivatives[owners] = means
-    return derivatives * ((judge.scale[1] - judge.scale[0]) / (PREDICTED[1] - PREDICTED[0]))
+    return derivatives
 
 
-def linear_forms(judge: AdemJudge, encoded: Encoded) -> Grid:
-    """Return a function that scores the N examples with other responses (see `Space.scores`)."""
-    head, examples = judge.head, len(encoded.response)
-    slopes = _coefficients(project(encoded.pairs(), judge.projection, judge.normalise), head)
+def linear_forms(
+    encoded: Encoded, head: AdemHead, projection: Projection | None, normalise: Normalise, references: References
+) -> Grid:
+    """Return a function that rates the N examples with other responses (see `Space.scores`)."""
+    slopes = _coefficients(project(encoded.pairs(), projection, normalise), head)
     known = np.flatnonzero(np.isfinite(slopes).all(axis=1))
     slopes, owner = slopes[known], encoded.owner[known]
-    if judge.references == "mean":  # the mean of linear forms is a linear form
+    if references == "mean":  # the mean of linear forms is a linear form
         slopes, owner = _mean_by_owner(slopes, owner)
 
-    def scores(compared: FloatArray, rows: Rows | None = None) -> FloatArray:
-        asked = np.arange(examples) if rows is None else rows
+    def ratings(compared: FloatArray, rows: Rows | None = None) -> FloatArray:
+        asked = np.arange(len(encoded.response)) if rows is None else rows
         kept = np.flatnonzero(np.isin(owner, asked))
         grid = np.full((len(asked), len(compared)), np.nan)
         owners, starts = np.unique(owner[kept], return_index=True)
         best = np.maximum.reduceat(slopes[kept] @ compared.T, starts, axis=0)
         grid[np.searchsorted(asked, owners)] = best - head.alpha / head.beta
-        return rescaled(grid, PREDICTED, judge.scale)
+        return grid
 
-    return scores
+    return ratings
 
 
 def _coefficients(projected: Vectors, head: AdemHead) -> FloatArray:

@@ -4,13 +4,14 @@
 
 with context c, reference r and response r^, which are projected onto principal components first. C-ADEM keeps the first
 term alone, R-ADEM the second. The released program stores the transpose of this M and N.
-Shapes: n examples, D width of a raw vector, K of a projected one.
+Shapes: n or N examples with R references together, D width of a raw vector, K of a projected one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -42,6 +43,57 @@ class Vectors(NamedTuple):
     def at(self, rows: Rows) -> Vectors:
         """Return some of the examples."""
         return Vectors(*(side[rows] for side in self))
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Raw vectors of N examples with R references together. A side that the terms leave out is zero."""
+
+    context: FloatArray  # [N, D]
+    references: FloatArray  # [R, D]; one of zeros for each example where the terms leave them out
+    owner: Rows  # [R] the example of each reference, ascending
+    response: FloatArray  # [N, D]
+
+    def pairs(self) -> Vectors:
+        """Return raw vectors [R, D], a row a reference, with its context and response."""
+        return Vectors(self.context[self.owner], self.references, self.response[self.owner])
+
+    def at(self, rows: Rows) -> Encoded:
+        """Return the examples at ascending rows."""
+        kept = np.flatnonzero(np.isin(self.owner, rows))
+        owner = np.searchsorted(rows, self.owner[kept])
+        return Encoded(self.context[rows], self.references[kept], owner, self.response[rows])
+
+    @cached_property
+    def means(self) -> Vectors:
+        """Raw vectors [N, D] with the mean of each example's references; NaN where none has a known word."""
+        # A judge is fitted on these means, as the release is on one reference each. In scoring each reference counts
+        # by itself (`pairs`), so that the best can be taken.
+        known = ~np.isnan(self.references).any(axis=1)
+        sums = np.zeros_like(self.response)
+        np.add.at(sums, self.owner[known], self.references[known])
+        counts = np.bincount(self.owner[known], minlength=len(sums))[:, None]
+        means = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+        return Vectors(self.context, means, self.response)
+
+    def combine(self, values: FloatArray, references: References) -> FloatArray:
+        """Return [N] scores of the examples from those of their references [R]; NaN where all of these are."""
+        known = ~np.isnan(values)
+        owner, values = self.owner[known], values[known]
+        counts = np.bincount(owner, minlength=len(self.response))
+        if references == "mean":
+            combined = np.bincount(owner, values, len(counts)) / np.maximum(counts, 1)
+        else:
+            combined = np.full(len(counts), -np.inf)
+            np.maximum.at(combined, owner, values)
+        return np.where(counts > 0, combined, np.nan)
+
+    def unknown_sides(self, terms: Terms) -> list[str]:
+        """Return the first side of each example that counts and has no vector, or ""."""
+        sides = np.full(len(self.response), "", dtype=object)
+        for side in ("response", *terms)[::-1]:
+            sides[np.isnan(getattr(self.means, side)).any(axis=1)] = side
+        return sides.tolist()
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from rejoinder.judges.adem.gradients import gradients, linear_forms
 from rejoinder.judges.adem.head import (
     MATRICES,
     AdemHead,
+    Encoded,
     Normalise,
     Projection,
     References,
@@ -71,57 +72,6 @@ Predicts the overall rating, {scale}, from {needs}. {source}, over {encoder}.
 
 {untrained}{order}Believe it on your data only as far as `rejoinder study` shows agreement with people there.
 """
-
-
-@dataclass(frozen=True)
-class Encoded:
-    """Raw vectors of N examples with R references together. A side that the terms leave out is zero."""
-
-    context: FloatArray  # [N, D]
-    references: FloatArray  # [R, D]; one of zeros for each example where the terms leave them out
-    owner: Rows  # [R] the example of each reference, ascending
-    response: FloatArray  # [N, D]
-
-    def pairs(self) -> Vectors:
-        """Return raw vectors [R, D], a row a reference, with its context and response."""
-        return Vectors(self.context[self.owner], self.references, self.response[self.owner])
-
-    def at(self, rows: Rows) -> Encoded:
-        """Return the examples at ascending rows."""
-        kept = np.flatnonzero(np.isin(self.owner, rows))
-        owner = np.searchsorted(rows, self.owner[kept])
-        return Encoded(self.context[rows], self.references[kept], owner, self.response[rows])
-
-    @cached_property
-    def means(self) -> Vectors:
-        """Raw vectors [N, D] with the mean of each example's references; NaN where none has a known word."""
-        # A judge is fitted on these means, as the release is on one reference each. In scoring each reference counts
-        # by itself (`pairs`), so that the best can be taken.
-        known = ~np.isnan(self.references).any(axis=1)
-        sums = np.zeros_like(self.response)
-        np.add.at(sums, self.owner[known], self.references[known])
-        counts = np.bincount(self.owner[known], minlength=len(sums))[:, None]
-        means = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
-        return Vectors(self.context, means, self.response)
-
-    def combine(self, values: FloatArray, references: References) -> FloatArray:
-        """Return [N] scores of the examples from those of their references [R]; NaN where all of these are."""
-        known = ~np.isnan(values)
-        owner, values = self.owner[known], values[known]
-        counts = np.bincount(owner, minlength=len(self.response))
-        if references == "mean":
-            combined = np.bincount(owner, values, len(counts)) / np.maximum(counts, 1)
-        else:
-            combined = np.full(len(counts), -np.inf)
-            np.maximum.at(combined, owner, values)
-        return np.where(counts > 0, combined, np.nan)
-
-    def unknown_sides(self, terms: Terms) -> list[str]:
-        """Return the first side of each example that counts and has no vector, or ""."""
-        sides = np.full(len(self.response), "", dtype=object)
-        for side in ("response", *terms)[::-1]:
-            sides[np.isnan(getattr(self.means, side)).any(axis=1)] = side
-        return sides.tolist()
 
 
 def encode(examples: Sequence[Example], encoder: Encoder, terms: Terms) -> Encoded:
@@ -202,7 +152,9 @@ class AdemJudge:
         if vectors is not None:  # context and references stay as they are
             encoded = replace(encoded, response=vectors)
         values = rescaled(self.ratings(encoded), PREDICTED, self.scale)
-        return Slopes(values, encoded.response, gradients(self, encoded))
+        derivatives = gradients(encoded, self.head, self.projection, self.normalise, self.references)
+        stretch = (self.scale[1] - self.scale[0]) / (PREDICTED[1] - PREDICTED[0])
+        return Slopes(values, encoded.response, derivatives * stretch)
 
     def spaces(self, examples: Sequence[Example]) -> list[Space]:
         """See `Differentiable.spaces`."""
@@ -214,7 +166,12 @@ class AdemJudge:
         if "reference" in self.head.terms:
             sides["reference"] = SideVectors(encoded.references, encoded.owner)
         projected = partial(project_side, projection=self.projection, normalise=self.normalise)
-        return [Space(self.kind, rows, sides, projected, linear_forms(self, encoded))]
+        forms = linear_forms(encoded, self.head, self.projection, self.normalise, self.references)
+
+        def scores(compared: FloatArray, rows: Rows | None = None) -> FloatArray:
+            return rescaled(forms(compared, rows), PREDICTED, self.scale)
+
+        return [Space(self.kind, rows, sides, projected, scores)]
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """See `PortableJudge.save`."""

@@ -13,8 +13,8 @@ import numpy as np
 from rejoinder.data.scales import Scale
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
-from rejoinder.judges.adem.head import References, Terms
-from rejoinder.judges.adem.judge import TERMS, AdemJudge, Encoded, Kind, encode
+from rejoinder.judges.adem.head import Encoded, References, Terms
+from rejoinder.judges.adem.judge import TERMS, AdemJudge, Kind, encode
 from rejoinder.judges.adem.optimizer import PRESETS, AdemFit, AdemOptions, Lengths, fit_adem
 from rejoinder.judges.protocol import LearnerOptions, Rows
 from rejoinder.metrics.baselines import words
