@@ -313,17 +313,13 @@ def _earlier(turns: Sequence[str]) -> dict[str, float]:
     }
 
 
-def _form(context: Sequence[str], reply: str) -> dict[str, float]:
-    """Return the features of the form of a reply to a context, by name."""
+def _sides(context: Sequence[str], reply: str) -> dict[str, dict[str, float]]:
+    """Return the features by name of the reply, of the turn that it answers and of the turns before that."""
     reply, last = (text.replace("\r\n", "\n").strip()[:_READ].strip() for text in (reply, "".join(context[-1:])))
-    sides = {"reply": _reply(reply), "prompt": _prompt(last), "earlier": _earlier(context[-1 - _TURNS : -1])}
-    return {
-        **{f"{side}: {name}": value for side, values in sides.items() for name, value in values.items()},
-        "turns": log1p(len(context)),
-    }
+    return {"reply": _reply(reply), "prompt": _prompt(last), "earlier": _earlier(context[-1 - _TURNS : -1])}
 
 
-FORM = tuple(_form((), ""))
+FORM = (*(f"{side}: {name}" for side, names in _sides((), "").items() for name in names), "turns")
 """Names of the features of `forms_of`."""
 
 
@@ -349,8 +345,12 @@ class FormRule:
 
 def forms_of(examples: Sequence[Example]) -> FloatArray:
     """Return [N, F] features of the form of examples, as a reader sees them."""
-    forms = [_form([*map(written_text, example.context)], written_text(example.response)) for example in examples]
-    return np.array([[*form.values()] for form in forms], np.float64).reshape(len(examples), len(FORM))
+    sides = [_sides([*map(written_text, line.context)], written_text(line.response)).values() for line in examples]
+    rows = [
+        [*chain.from_iterable(side.values() for side in several), log1p(len(line.context))]
+        for several, line in zip(sides, examples, strict=True)
+    ]
+    return np.array(rows, np.float64).reshape(len(examples), len(FORM))
 
 
 def outside_by_text(examples: Sequence[Example]) -> NDArray[np.bool_]:
