@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.data.folders import AGAIN, Parts, require_finite
+from rejoinder.data.folders import AGAIN, Parts, require_finite, value_in
 from rejoinder.errors import DataError
 from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID, Vocabulary
 from rejoinder.models.weights import Tensors, tensor, text_of
