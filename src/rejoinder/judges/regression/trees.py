@@ -75,7 +75,7 @@ class Trees:
 
     def _leaves(self, features: NDArray[np.floating]) -> NDArray[np.intp]:
         """Return [N, T] the leaves that examples reach."""
-        if len(features) > 1:
+        if len(features) != 1:
             *_, leaves = self._path(features)
             return leaves
         # Of a single example, all splits at once take half the time.
@@ -88,10 +88,7 @@ class Trees:
     def _path(self, features: NDArray[np.floating]) -> Iterator[NDArray[np.intp]]:
         """Yield [N, T] nodes that examples pass, from the roots to the leaves."""
         columns, children = self._lookup
-        both = np.repeat(np.asarray(features, np.float64), 2, axis=1)  # [N, 2F]
-        missing = np.isnan(features)
-        both[:, ::2][missing], both[:, 1::2][missing] = np.inf, -np.inf  # above and below every threshold
-        values = both.ravel()
+        values = _high_and_low(features).ravel()
         cells = np.arange(len(features))[:, None] * (2 * features.shape[1])  # where the values of an example begin
         nodes = np.repeat(self.roots[None].astype(np.intp), len(features), axis=0)
         yield nodes
@@ -104,6 +101,14 @@ class Trees:
     def _lookup(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """[K] which of [2F] values nodes read (missing as high or low), and [K, 2] their right and left children."""
         return 2 * self.feature.astype(np.intp) + self.missing_left, np.stack([self.right, self.left], 1, dtype=np.intp)
+
+
+def _high_and_low(features: NDArray[np.floating]) -> FloatArray:
+    """Return [N, 2F] each feature twice, with NaN above every threshold and then below every threshold."""
+    both = np.repeat(np.asarray(features, np.float64), 2, axis=1)
+    missing = np.isnan(features)
+    both[:, ::2][missing], both[:, 1::2][missing] = np.inf, -np.inf
+    return both
 
 
 def grow_trees(
