@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.data.folders import AGAIN, Parts, require_finite
+from rejoinder.data.folders import AGAIN, Parts, require_finite, value_in
 from rejoinder.errors import DataError
 from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID, Vocabulary
-from rejoinder.models.weights import Tensors, sizes, tensor, text_of
+from rejoinder.models.weights import Tensors, tensor, text_of
 from rejoinder.text.normalize import detokenize
 
 if TYPE_CHECKING:
@@ -433,13 +433,12 @@ def from_parts(parts: Parts) -> StudentEncoder:
     """
     from rejoinder.models.sizes import StudentSizes
 
-    shape = sizes(StudentSizes, parts.config)
+    shape: StudentSizes = value_in(parts.config, "sizes", StudentSizes)
     if shape.blocks > _MOST_BLOCKS:
         raise DataError(f"is {shape.blocks}, expected at most {_MOST_BLOCKS}", AGAIN, field="sizes.blocks")
     vocabulary = Vocabulary.from_json(text_of(parts.files, VOCABULARY))
     if vocabulary.size > shape.vocabulary:
-        problem = f"{vocabulary.size} pieces for a network of {shape.vocabulary}"
-        raise DataError(problem, AGAIN, field="sizes.vocabulary")
+        raise DataError(f"{vocabulary.size} pieces for {shape.vocabulary}", AGAIN, field="sizes.vocabulary")
     tensors: dict[str, NDArray[Any]] = {}
     for name, expected in tensor_shapes(shape).items():
         table, values = name.removesuffix(".weight"), parts.tensors.get(name)
