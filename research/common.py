@@ -131,18 +131,26 @@ class Run:
 
 
 def run_script(
-    name: str, about: str, make: Callable[[Run], Page], options: str = "", arguments: Sequence[str] | None = None
+    name: str,
+    about: str,
+    make: Callable[[Run], Page],
+    options: str = "",
+    arguments: Sequence[str] | None = None,
+    *,
+    module: str = "",
 ) -> None:
     """Read the command line, make the page, write it, and exit with the codes of `rejoinder`.
 
     Args:
-        name: of the module and of the page.
+        name: of the page.
         about: the help.
         make: makes the page.
         options: `encoder`, `responder` or both, as the script takes them.
         arguments: those of the command line; None takes the process's.
+        module: the name of the script; by default that of the page.
     """
-    parser = argparse.ArgumentParser(prog=f"python -m research.{name}", description=about, allow_abbrev=False)
+    module = module or name
+    parser = argparse.ArgumentParser(prog=f"python -m research.{module}", description=about, allow_abbrev=False)
     parser.add_argument("--data", type=Path, metavar="DIR", help="holds judgements/*.jsonl.gz and others")
     for option in ("encoder", "responder"):
         if option in options:
@@ -155,7 +163,7 @@ def run_script(
     try:
         if not values["out"].is_dir():
             raise UsageError(f"{values['out']}: no such folder. Make it first: mkdir -p {values['out']}")
-        run = Run(name, command=_typed(name, values), **values)
+        run = Run(name, command=_typed(module, values), **values)
         make(run).save(run)
     except RejoinderError as error:
         print(f"rejoinder: {' '.join(str(error).split())}", file=sys.stderr)

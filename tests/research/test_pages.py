@@ -21,7 +21,7 @@ from research.common import Page, Run, run_script
 
 RESULTS, ARCHIVE = PROJECT / "docs" / "results", PROJECT / "research" / "archive"
 PAPERS = {"lowe2017": {"scores", "systems", "labels"}, "liu2016": {"means"}, "deriu2019": {"folds"}, "sai2019": set()}
-SCRIPTS = [*PAPERS, "judge", "plus", "build_judge", "build_plus"]
+SCRIPTS = [*PAPERS, "build_judge", "build_plus"]
 # Pages that no script writes: the overview, one of `rejoinder study`, two of benchmarks, one of simulations.
 BY_HAND = {"README", "study", "performance", "judging-judges", "statistics"}
 

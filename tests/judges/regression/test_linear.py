@@ -9,7 +9,7 @@ import pytest
 
 from rated_features import lines
 from rejoinder.judges.augmentation import WrittenFor
-from rejoinder.judges.regression.cloud import fit_cloud
+from rejoinder.judges.domain import fit_cloud
 from rejoinder.judges.regression.kernel import GAMMA, PENALTY, fit_kernel
 from rejoinder.judges.regression.linear import (
     CLIP,
