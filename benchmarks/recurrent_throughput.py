@@ -5,9 +5,9 @@ Usage: python benchmarks/recurrent_throughput.py [--batches 4] [--rounds 3] [--s
 Both sides get the same batches, made up with lengths like those of real chat and put together by
 `pretraining/batches.py`, in one process, in turns. An update is loss, gradients, clipping and Adam. The bare stack has
 the sizes of the model and nothing else: an embedding, two LSTMs over each turn, one over the turns of a dialogue, one
-that decodes, and the softmax over the vocabulary, where there is no padding. Its decoder reads what that of an HRED reads: the word before
-and the context, at every step. Times are CPU seconds. The last row is the whole call of `train`, with validation and
-checkpoints.
+that decodes, and the softmax over the vocabulary, where there is no padding. Its decoder reads what that of an HRED
+reads: the word before and the context, at every step. Times are CPU seconds. The last row is the whole call of `train`,
+with validation and checkpoints.
 `--write` puts the table into benchmarks/results/recurrent_throughput.md.
 """
 
