@@ -16,10 +16,12 @@ DOORS = {"__init__", "__main__"}
 BASE = "base"
 """The lower half of the core: the modules that every package may import. Their lines count in the core."""
 BASE_MODULES = {"errors", "estimates", "choices", "listening", "version", "assets"}
-CEILING = 63_400
+CEILING = 58_950
 """Lines of all packages together; lowered at each step, but raised by 3,500 for judges against labels and the rules of
 the statistics."""
-REWRITTEN: frozenset[str] = frozenset({"analysis", CORE, "data", "perturbations", "report", "stats", "text"})
+REWRITTEN: frozenset[str] = frozenset(
+    {"analysis", CORE, "data", "judges", "metrics", "models", "perturbations", "pretraining", "report", "stats", "text"}
+)
 """Packages that have reached their design: final floor and budget, plain English, no circle of files."""
 
 
@@ -44,11 +46,11 @@ DESIGN = {
     "auditing": Package(8, 1_600),
     "systems": Package(8, 1_450),
     "scoring": Package(7, 1_100),
-    "judges": Package(6, 4_550),
-    "pretraining": Package(5.5, 2_200),
-    "models": Package(5, 3_480),
+    "judges": Package(6, 6_250),  # 4,550 in the first design: regression and adem are 800 lines over it
+    "pretraining": Package(6, 3_055),  # 2,200 in the first design: messages for recipes and runs, several devices
+    "models": Package(5, 4_425),  # 3,480 in the first design: responders, tables of kinds, byte-pair encoding
     "report": Package(4, 1_330),  # 1,150 in the first design: text for those who cannot see a chart, labels that fit
-    "metrics": Package(4, 1_160),
+    "metrics": Package(4, 1_435),  # 1,160 in the first design: formulas that were library calls are our own
     "perturbations": Package(4, 760),
     "llm": Package(4, 1_200),
     "external": Package(4, 400),
@@ -65,12 +67,8 @@ TODAY = {
     "auditing": Package(8, 2_047),
     "improve": Package(9, 1_820),
     "annotation": Package(6, 1_866),
-    "judges": Package(6, 8_240),
     "scoring": Package(7, 2_969),  # the report of score came in
-    "metrics": Package(5, 1_445),
     "external": Package(4, 742),
-    "pretraining": Package(5.5, 3_080),
-    "models": Package(5, 4_596),
     "llm": Package(4, 2_482),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""

@@ -44,11 +44,11 @@ class PortableJudge(Judge, Protocol):
 
     @property
     def training(self) -> Mapping[str, Any]:
-        """What it was fitted on and how that went, JSON values."""
+        """The record of its fit: data and figures, JSON values."""
 
     @property
     def parts(self) -> Any:
-        """What its kind makes it again from, a `data.folders.Parts`."""
+        """The parts of its folder, a `data.folders.Parts`."""
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Write it as one folder that needs nothing outside it; `force` replaces a model there.
@@ -63,7 +63,7 @@ class Fitted(Protocol):
 
     @property
     def record(self) -> Mapping[str, Any]:
-        """How it was fitted and how that went, JSON values; goes into the folder of the judge."""
+        """The record of the fit, JSON values; it goes into the folder of the judge."""
 
     @property
     def account(self) -> Sequence[str]:
@@ -92,11 +92,11 @@ class Learner(Protocol):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What decides what it learns, for signatures."""
+        """The options that decide a fit, for signatures."""
 
     @property
     def steps(self) -> int:
-        """How often a fit calls `advance` with 1."""
+        """The number of times that a fit calls `advance` with 1."""
 
     def encode(self, examples: Sequence[Example]) -> Encoded:
         """Return N examples as it reads them, once for all fits; raises `DataError` if it cannot read them at all."""
@@ -131,7 +131,7 @@ class LearnerPanel(Protocol):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What decides what they learn, for signatures."""
+        """The options that decide their fits, for signatures."""
 
     @property
     def members(self) -> Sequence[Learner]:
@@ -223,7 +223,7 @@ class Differentiable(Scorer, Protocol):
 
     @property
     def encoder(self) -> Encoder:
-        """What makes the vectors."""
+        """The encoder that makes the vectors."""
 
     def slopes(self, examples: Sequence[Example], vectors: FloatArray | None = None) -> Slopes:
         """Return scores and gradients of N examples, if given with `vectors` [N, D] as their responses."""

@@ -101,12 +101,12 @@ class CachedEncoder:
 
     @property
     def parts(self) -> Parts:
-        """Those of the encoder."""
+        """Return the parts of the encoder."""
         return self.encoder.parts
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Those of the encoder."""
+        """Return the options of the encoder."""
         return self.encoder.options
 
     def encode(self, texts: Sequence[str]) -> NDArray[Any]:
@@ -284,7 +284,7 @@ class SentenceEncoder:
 
     @cached_property
     def parts(self) -> Parts:
-        """What `encoder_of` needs to find it again."""
+        """Return what `encoder_of` needs to load it."""
         from rejoinder.llm.loading import bare_name
 
         name = bare_name(self.name)

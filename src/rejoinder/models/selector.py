@@ -81,7 +81,7 @@ class Selector:
 
     @property
     def turns(self) -> int:
-        """How many turns of a context it reads, the last ones."""
+        """Return how many turns of a context it reads: the last ones."""
         return int(self.parts.config["sizes"]["turns"])
 
     @cached_property

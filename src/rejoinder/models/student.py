@@ -305,12 +305,12 @@ class StudentNetwork:
 
     @cached_property
     def _reach(self) -> int:
-        """How many neighbours on either side a layer reads."""
+        """Return how many neighbours on either side a layer reads."""
         return max((len(layer.kernel) // 2 for layer in self._layers), default=0)
 
     @cached_property
     def _neighbours(self) -> int:
-        """How many neighbours on either side all layers read; at least the next piece, which makes a pair."""
+        """Return how many neighbours on either side all layers read: at least 1, for pairs of pieces."""
         return max(1, self._reach * len(self._layers))
 
     @cached_property

@@ -76,7 +76,7 @@ class Vocabulary:
         return [number for word in words for number in _known_ids(self, word)]
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """What `encode` gives for each of `texts`, on all cores."""
+        """Return what `encode` gives for each of `texts`, on all cores."""
         return [coded.ids for coded in self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
 
     def decode(self, ids: Sequence[int]) -> str:

@@ -261,7 +261,7 @@ class StudentBatches:
 
     @cached_property
     def _cuts(self) -> list[int]:
-        """Where to cut the texts, sorted by length, into batches; in every pass alike, because lengths are."""
+        """Return where to cut the texts, sorted by length, into batches; lengths are equal in every pass."""
         lengths, cuts, start = np.sort(self._lengths[self.train]), list[int](), 0
         while (start := start + int(np.clip(self.pieces // lengths[start], _FEWEST, _MOST))) + _FEWEST <= len(lengths):
             cuts.append(start)

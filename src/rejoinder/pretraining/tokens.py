@@ -183,7 +183,7 @@ def _coded(group: list[Dialogue], vocabulary: Vocabulary, longest: int, counts: 
 
 
 def _piece_sizes(turns: int, most: int) -> list[int]:
-    """How many turns each piece of a dialogue has: as few pieces as can be, as equal as can be, the larger first."""
+    """Return the number of turns of each piece of a dialogue: few pieces, nearly equal, the larger first."""
     pieces = -(-turns // most)
     return [turns // pieces + (place < turns % pieces) for place in range(pieces)]
 
@@ -193,7 +193,7 @@ def _bytes(numbers: Any, kind: np.dtype[Any]) -> bytes:
 
 
 def _read_about(folder: Path) -> dict[str, Any]:
-    """What `store.json` says."""
+    """Return the content of `store.json`."""
     try:
         about: dict[str, Any] = json.loads((folder / _STORE).read_text(encoding="utf-8"))
     except OSError as error:
@@ -222,11 +222,11 @@ def _require_digests(folder: Path, known: Any) -> None:
 
 
 def _digest(path: Path) -> str:
-    """What tells a file from others; it is read piece by piece."""
+    """Return the digest of a file, read piece by piece."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _remedy(folder: str | Path) -> str:
-    """What to do about a store that cannot be read."""
+    """Return the remedy for a store that cannot be read."""
     return f"Remove {folder} and call again; it is made again from the corpus"

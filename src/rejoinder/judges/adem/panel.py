@@ -76,7 +76,7 @@ class Panel:
 
     @property
     def training(self) -> Mapping[str, Any]:
-        """How each member was trained, by kind."""
+        """Return the training record of each member, by kind."""
         return {kind: judge.training for kind, judge in self.members.items()}
 
     @property
@@ -175,7 +175,7 @@ class PanelLearner:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Those of a member: all are fitted alike."""
+        """Return the options of a member: all are fitted alike."""
         return self.members[0].options
 
     def encode(self, examples: Sequence[Example]) -> Lines:

@@ -179,7 +179,7 @@ class FeatureLearner:
 
     @property
     def steps(self) -> int:
-        """How often a fit calls `advance`."""
+        """Return the number of times that a fit calls `advance`."""
         return len(SIDES) * (FORESTS + _FOLDS)
 
     def encode(self, examples: Sequence[Example]) -> TrainingLines:

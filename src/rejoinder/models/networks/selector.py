@@ -72,7 +72,7 @@ class SelectorModel(nn.Module):
         self.log_scale = nn.Parameter(torch.tensor(_FIRST_SCALE))
 
     def contrastive_loss(self, batch: Choices) -> Chosen:
-        """How well each context finds its reply among those of the batch and its own wrong ones."""
+        """Return how well each context finds its reply among those of the batch and its own wrong ones."""
         contexts = self.contexts(batch.vectors[batch.turns].flatten(1))  # [B, T, D] -> [B, T D] -> [B, O]
         contexts = contexts * self.log_scale.clamp(max=_HIGHEST_SCALE).exp()
         replies = self.replies(batch.vectors[torch.cat([batch.replies[:, None], batch.others], 1)])  # [B, 1 + K, O]
