@@ -564,3 +564,11 @@ def test_the_headline_is_short(count: int) -> None:
     a, b = drawn(60, 0.5)
     scorers = [Worth(f"worth-{n}", higher=[True, False, None][n % 3]) for n in range(count)]
     assert all(len(compare(*sides, scorers).answer[0].split()) <= 20 for sides in ((a, b), (b, a), (a, a)))
+
+
+def test_equal_replies_tie_whatever_the_batch() -> None:
+    """The last bits of a judge's score depend on the other replies of a batch: they decide no comparison."""
+    lines = [{"id": str(row), "context": [f"hi {row}"], "response": f"I like dog {row} and cats"} for row in range(40)]
+    results = rejoinder.compare(lines, lines[::-1], ["rejoinder"])
+    assert results.one(statistic="share of ties").value == 1
+    assert results.one(statistic="difference").value == 0

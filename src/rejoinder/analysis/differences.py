@@ -273,7 +273,8 @@ def _paired(a: _Side, b: _Side, sign: int, sampling: Sampling) -> tuple[Estimate
 
     Contexts are resampled, and A and B exchanged in them.
     """
-    apart = b.scores - a.scores
+    # A judge gives one reply the same score to seven digits only, since other replies of a batch decide the last bits.
+    apart = np.where(np.isclose(a.scores, b.scores, rtol=1e-6, atol=0), 0.0, b.scores - a.scores)
     # An empty reply loses even if its score is that of the other: the worst.
     ahead = np.where(apart == 0, a.empty.astype(int) - b.empty.astype(int), sign * np.sign(apart))
     win, tie = share_of_clusters((1 + ahead) / 2, a.clusters), float((ahead == 0).mean())
