@@ -1,10 +1,10 @@
-"""How fast encoders turn texts into vectors: a student beside the dual encoder in the box and a student's teacher.
+"""How fast encoders turn texts into vectors: a student, the bundled one and its teacher.
 
 Usage: python benchmarks/encoder_speed.py [--student FOLDER] [--texts 100] [--rounds 3] [--seed 0] [--write]
 
 All get the same texts in one run on one core: replies of 15 words and contexts of 45, cut from the sample in the box.
 
-    dan       the dual encoder of the judge in the box
+    bundled   the student inside the bundled judge
     student   that in --student, else one of the sizes of recipes/student-small.toml that was never trained
     minilm    all-MiniLM-L6-v2 by sentence-transformers, where the extra `oracle` is installed
 
@@ -74,7 +74,7 @@ def untrained(seed: int) -> PortableEncoder:
 def loaders(student: Path | None, seed: int) -> dict[str, Load]:
     """What loads each encoder, by name."""
     found: dict[str, Load] = {
-        "dan": lambda: load_encoder("rejoinder"),
+        "bundled": lambda: load_encoder("rejoinder"),
         "student": lambda: untrained(seed) if student is None else load_encoder(student),
     }
     try:
@@ -131,10 +131,10 @@ def main() -> None:
                 encoder.encode(texts[:20])
                 found = statistics.quantiles(milliseconds(encoder, texts, asked.rounds), n=100)
                 medians[name, kind] = found[49]
-                row += [f"{found[49]:.2f}", f"{found[98]:.2f}", f"{found[49] / medians['dan', kind]:.1f}"]
+                row += [f"{found[49]:.2f}", f"{found[98]:.2f}", f"{found[49] / medians['bundled', kind]:.1f}"]
             told = ["", ""] if name == "minilm" else [f"{one:.1f}" for one in memory(load, texts)]
             rows.append([*row, *told])
-    header = ["encoder", *(f"{kind}, {what}" for kind in WORDS for what in ("p50 ms", "p99 ms", "times dan"))]
+    header = ["encoder", *(f"{kind}, {what}" for kind in WORDS for what in ("p50 ms", "p99 ms", "times bundled"))]
     page = _PAGE.format(
         date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
         command=" ".join(["python", "benchmarks/encoder_speed.py", *sys.argv[1:]]),
@@ -155,7 +155,7 @@ _PAGE = """\
 Made by `{command}` on {date}, one core, {machine}, Python {python}.
 
 {texts} replies of 15 words and {texts} contexts of 45, each encoded by itself, the best of {rounds} rounds, all in one
-run. dan is the dual encoder in the box, minilm is all-MiniLM-L6-v2 by sentence-transformers.
+run. bundled is the student inside the bundled judge, minilm is all-MiniLM-L6-v2 by sentence-transformers.
 memory is what the loaded encoder takes, beside the most that encoding takes beside the vectors.
 
 {table}"""

@@ -313,9 +313,9 @@ def section(options: argparse.Namespace) -> Section:
 
 HEADER = ("metric", "program", "µs a pair", "rejoinder is faster by", "its metric alone", "largest difference")
 TEXT = f"""
-{PAIRS:,} new pairs in every round: a response of at most {MAX_WORDS} words and one reference. Times are CPU times of all \
-threads. The times of rejoinder include the work of every command: it checks the input, scores equal inputs once, \
-and gives reasons and signatures. "its metric alone" is the ratio without this work, which the other programs do not do. \
-They are called once per pair, or with all pairs "at once" if they support it. The last number is the largest \
+{PAIRS:,} new pairs in every round: a response of at most {MAX_WORDS} words and one reference. Times are CPU times of \
+all threads. The times of rejoinder include the work of every command: it checks the input, scores equal inputs once, \
+and gives reasons and signatures. "its metric alone" is the ratio without this work, which the other programs do not \
+do. They are called once per pair, or with all pairs "at once" if they support it. The last number is the largest \
 difference between the values of both programs; nltk and bleuscore smooth in another way.
 """

@@ -76,8 +76,8 @@ rejoinder reaches {reached} of the {bars} bars on this page. A row without a bar
 
 "Faster by" is the time of the other program divided by that of rejoinder: above 1, rejoinder is faster. All programs \
 of a table do the same work and take turns in every round, so that other work on the machine disturbs all alike. \
-The ratio is the median of the rounds, with the lowest and the highest in brackets, and the median is compared with the \
-bar. Read the ratios; times depend on the machine.
+The ratio is the median of the rounds, with the lowest and the highest in brackets, and the median is compared with \
+the bar. Read the ratios; times depend on the machine.
 """
 
 

@@ -26,8 +26,7 @@ from rejoinder.models.networks.dialogue import DialogueModel, Dialogues
 from rejoinder.models.networks.recurrent import cross_entropy, masked
 from rejoinder.models.sizes import DialogueSizes, Normalise
 from rejoinder.models.vocabulary import train_bpe
-from rejoinder.pretraining.batches import make_batch, piece_stream
-from rejoinder.pretraining.dialogue import as_tensors
+from rejoinder.pretraining.batches import batch_plan, make_batch
 from rejoinder.pretraining.tokens import TokenStore, write_tokens
 
 SIZES = DialogueSizes(vocabulary=4000, embedding=128, utterance=128, context=256, decoder=256)  # recipes/*-small.toml
@@ -93,12 +92,10 @@ def batches(count: int, seed: int) -> tuple[list[Dialogues], float]:
     with tempfile.TemporaryDirectory() as place:
         write_tokens(found, vocabulary, Path(place) / "tokens", longest_turn=40, most_turns=8)
         store = TokenStore(Path(place) / "tokens")
-        order = piece_stream(store, tokens_per_batch=TOKENS_PER_BATCH, seed=seed, epoch=0)
-        made = [make_batch(store, pieces) for pieces in islice(order, count)]
+        made = [make_batch(store, pieces) for pieces in islice(batch_plan(store, TOKENS_PER_BATCH, seed, 0), count)]
     chunks = [chunk for batch in made for chunk in batch.chunks]
-    positions = sum(chunk.tokens.size for chunk in chunks)
-    wasted = positions - sum(int(chunk.lengths.sum()) for chunk in chunks)
-    return [as_tensors(batch) for batch in made], wasted / positions
+    positions = sum(chunk.tokens.numel() for chunk in chunks)
+    return made, (positions - sum(int(chunk.lengths.sum()) for chunk in chunks)) / positions
 
 
 def updater(model: nn.Module, loss_of: Callable[[Dialogues], Tensor]) -> Update:
@@ -153,9 +150,9 @@ def section(options: argparse.Namespace) -> Section:
 
 
 TEXT = f"""
-Updates with the same {BATCHES} batches of at most {TOKENS_PER_BATCH:,} positions on one thread. Vocabulary \
-{SIZES.vocabulary:,}, embedding {SIZES.embedding}, utterance 2 x {SIZES.utterance}, context {SIZES.context}, decoder \
-{SIZES.decoder}, latent {LATENT} (VHRED, which has more to compute). The bare stack has `torch.nn.LSTM` layers of \
-these sizes, and its decoder also reads the context at every step. `none` and `layers` use the fused LSTM; `gates` has layer \
-normalisation inside the gates and a loop in Python. {{wasted:.1%}} of the positions are padding.
+Updates with the same {BATCHES} batches of at most {TOKENS_PER_BATCH:,} positions on one thread. The bare stack has \
+`torch.nn.LSTM` layers of the sizes of the model, and its decoder also reads the context at every step. VHRED has more \
+to compute. `none` and `layers` use the fused LSTM; `gates` has layer normalisation inside the gates and a loop in \
+Python. Vocabulary {SIZES.vocabulary:,}, embedding {SIZES.embedding}, utterance 2 x {SIZES.utterance}, context \
+{SIZES.context}, decoder {SIZES.decoder}, latent {LATENT} (VHRED); {{wasted:.1%}} of the positions are padding.
 """

@@ -18,14 +18,16 @@ import numpy as np
 from rejoinder.assets import DOMAIN
 from rejoinder.data.dialogues import read_dialogues
 from rejoinder.data.read import read, read_pairs
-from rejoinder.errors import MissingAsset
 from rejoinder.estimates import Estimate
 from rejoinder.example import Example
 from rejoinder.judges.domain import FormRule, bundled_rule, forms_of, outside_by_text, write_rule
+from rejoinder.report.written import percent
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.shares import share_of_clusters
 from rejoinder.text.normalize import visible
-from research.asked import CORPORA, JUDGEMENTS, PREFERENCES, Asked, files_of
+from research.common import CORPORA, JUDGEMENTS, Run, measured, table
+
+PREFERENCES = "preferences"
 
 CHAT = (
     "conture_turn",
@@ -167,10 +169,10 @@ def _bound(without: Mapping[str, FormRule], chat: Mapping[str, Sequence[Example]
     return float(f"{high:.6g}")
 
 
-def _curve(asked: Asked, fitted: Fitted) -> dict[float, dict[str, float]]:
+def _curve(run: Run, fitted: Fitted) -> dict[float, dict[str, float]]:
     """See `Measured.curve`."""
-    chat = {name: _rated(asked, name) for name in fitted.without}
-    asked_of = {name: _preferred(asked, name) for name in TARGETS} | {"support": support(test=True)}
+    chat = {name: _rated(run, name) for name in fitted.without}
+    asked_of = {name: _preferred(run, name) for name in TARGETS} | {"support": support(test=True)}
     found: dict[float, dict[str, float]] = {}
     for share in CURVE if chat else ():
         rule = replace(fitted.rule, bound=_bound(fitted.without, chat, share))
@@ -208,16 +210,16 @@ def _rule(tables: Sequence[Sequence[tuple[FloatArray, bool, float]]]) -> FormRul
     return replace(rule, weights=model.coef_[0])
 
 
-def groups_of(asked: Asked) -> dict[str, Group]:
+def groups_of(run: Run) -> dict[str, Group]:
     """What the rule is fitted on; sets that are not among the data are left out."""
-    lot = random.Random(asked.seed)  # noqa: S311 - no secret
-    chat = {name: _some(_rated(asked, name), _MOST_CHAT, lot) for name in CHAT}
+    lot = random.Random(run.seed)  # noqa: S311 - no secret
+    chat = {name: _some(_rated(run, name), _MOST_CHAT, lot) for name in CHAT}
     found = {name: Group(examples, outside=False, weight=1.0) for name, examples in chat.items()}
-    found[NO_CONTEXT] = Group(_some(_rated(asked, NO_CONTEXT), 3000, lot), outside=False, weight=NO_CONTEXT_WEIGHT)
+    found[NO_CONTEXT] = Group(_some(_rated(run, NO_CONTEXT), 3000, lot), outside=False, weight=NO_CONTEXT_WEIGHT)
     for name in TALK:
-        found[name] = Group(_some(_turns(asked, name, 1), 1000, lot), outside=False, weight=TALK_WEIGHT)
-    outside = {name: _some(_preferred(asked, name) or _rated(asked, name), _MOST, lot) for name in ASSISTANTS}
-    outside |= {name: _some(halves(_turns(asked, name))[0], _MOST_CORPUS, lot) for name in SERVICE}
+        found[name] = Group(_some(_turns(run, name, 1), 1000, lot), outside=False, weight=TALK_WEIGHT)
+    outside = {name: _some(_preferred(run, name) or _rated(run, name), _MOST, lot) for name in ASSISTANTS}
+    outside |= {name: _some(halves(_turns(run, name))[0], _MOST_CORPUS, lot) for name in SERVICE}
     outside["support"] = support(test=False)
     for name in ("halueval_general", "lfqa_experts", "twitter_care"):
         outside[f"{name}, first sentences"] = [_shortened(example) for example in outside[name]]
@@ -228,18 +230,18 @@ def groups_of(asked: Asked) -> dict[str, Group]:
     return {name: group for name, group in found.items() if group.examples}
 
 
-def measure(asked: Asked) -> Measured:
+def measure(run: Run) -> Measured:
     """Measure the share of replies that are out of domain on every set among the data."""
-    fitted = fit(groups_of(asked))
-    chat = [row_of(name, "left out", _rated(asked, name), rule) for name, rule in fitted.without.items()]
+    fitted = fit(groups_of(run))
+    chat = [row_of(name, "left out", _rated(run, name), rule) for name, rule in fitted.without.items()]
     rule = bundled_rule()
-    others = [row_of(name, _role(name), _preferred(asked, name), rule) for name in _names(asked, PREFERENCES)]
-    rated = [name for name in _names(asked, JUDGEMENTS) if name not in CHAT]
-    others += [row_of(name, _role(name), _rated(asked, name), rule) for name in rated]
+    others = [row_of(name, _role(name), _preferred(run, name), rule) for name in _names(run, PREFERENCES)]
+    rated = [name for name in _names(run, JUDGEMENTS) if name not in CHAT]
+    others += [row_of(name, _role(name), _rated(run, name), rule) for name in rated]
     for name in (*SERVICE, "sgd"):
-        rows = halves(_turns(asked, name))[1][:_MOST_MEASURED]
+        rows = halves(_turns(run, name))[1][:_MOST_MEASURED]
         others.append(row_of(name, "never seen" if name == "sgd" else "other half", rows, rule))
-    return Measured(chat, [row for row in others if row.replies], _support_rows(rule), _curve(asked, fitted))
+    return Measured(chat, [row for row in others if row.replies], _support_rows(rule), _curve(run, fitted))
 
 
 def _support_rows(rule: FormRule) -> list[Row]:
@@ -275,35 +277,32 @@ def support(*, test: bool) -> list[Example]:
     return [one for one in read(SUPPORT) if (int(one.extra["scenario"]) % 2 == 0) == test]
 
 
-def _names(asked: Asked, kind: str) -> list[str]:
+def _names(run: Run, kind: str) -> list[str]:
     """The names of all sets of a kind."""
-    return [path.name.removesuffix(".jsonl.gz") for path in _files(asked, "*", kind)]
+    return [path.name.removesuffix(".jsonl.gz") for path in _files(run, "*", kind)]
 
 
-def _files(asked: Asked, name: str, kind: str) -> list[Path]:
-    """The files of a set, or nothing."""
-    try:
-        return files_of((name,), asked.data, kind)
-    except MissingAsset:
-        return []
+def _files(run: Run, name: str, kind: str) -> list[Path]:
+    """Return the files of a set, or nothing."""
+    return run.files(name, kind=kind) if run.has(name, kind) else []
 
 
-def _rated(asked: Asked, name: str) -> list[Example]:
+def _rated(run: Run, name: str) -> list[Example]:
     """The rated replies of a set."""
-    paths = _files(asked, name, JUDGEMENTS)
+    paths = _files(run, name, JUDGEMENTS)
     return [one for one in read(*paths) if visible(one.response)] if paths else []
 
 
-def _preferred(asked: Asked, name: str) -> list[Example]:
+def _preferred(run: Run, name: str) -> list[Example]:
     """The replies of a set of pairs."""
-    paths = _files(asked, name, PREFERENCES)
+    paths = _files(run, name, PREFERENCES)
     replies = [reply for pair in read_pairs(*paths) for reply in pair.replies] if paths else []
     return [one for one in replies if visible(one.response)]
 
 
-def _turns(asked: Asked, name: str, step: int = 2) -> list[Example]:
+def _turns(run: Run, name: str, step: int = 2) -> list[Example]:
     """The turns of a corpus that answer one, at most four of a dialogue; names and links of tweets are left out."""
-    paths, lot = _files(asked, name, CORPORA), random.Random(asked.seed)  # noqa: S311 - no secret
+    paths, lot = _files(run, name, CORPORA), random.Random(run.seed)  # noqa: S311 - no secret
     found = []
     for number, dialogue in enumerate(read_dialogues(*paths, on_error=_leave_out) if paths else ()):
         turns = [_TWEET.sub("", turn).strip() for turn in dialogue.turns]
@@ -344,9 +343,31 @@ def _shortened(example: Example) -> Example:
     return replace(example, response=short)
 
 
+def domain_tables(run: Run) -> dict[str, str]:
+    """Return the tables of the page of the bundled judge, and the mean share over the chat sets."""
+    found = Measured((), (), (), {}) if run.small else measure(run)
+    names = list(next(iter(found.curve.values()), {}))
+    curve = [[percent(chat), *(percent(flagged[name]) for name in names)] for chat, flagged in found.curve.items()]
+    return {
+        "domain_chat": _table(found.chat, "chat set", found.mean),
+        "domain_others": _table(found.others, "data set"),
+        "domain_support": _table(found.support, "support replies"),
+        "domain_curve": table(["mean of the chat sets", *names], curve),
+        "domain_mean": f"{found.mean:.1%}",
+    }
+
+
+def _table(rows: Sequence[Row], what: str, mean: float | None = None) -> str:
+    """Return a table of sets, and their mean."""
+    cells = [[row.name, row.role, f"{row.replies:,}", measured(row.flagged, share=True)] for row in rows]
+    if mean is not None and rows:
+        cells.append(["mean of the sets", "", str(sum(row.replies for row in rows)), percent(mean)])
+    return table([what, "by the rule", "replies", "out of domain"], cells)
+
+
 def main() -> None:
     """Fit the rule, and write it into the package."""
-    write_rule(fit(groups_of(Asked())).rule, DOMAIN)
+    write_rule(fit(groups_of(Run("domain"))).rule, DOMAIN)
 
 
 if __name__ == "__main__":

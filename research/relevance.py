@@ -19,6 +19,7 @@ from rejoinder.judges.augmentation import ReplySet
 from rejoinder.scorer import FloatArray, Scorer, run
 from rejoinder.stats.resamples import IntArray, Sampling, renumbered
 from rejoinder.stats.shares import auc_of_clusters, best_cutoff, share_of_clusters
+from research.common import measured, table
 
 STATISTICS: Mapping[str, str] = {
     "pairs": "share of pairs of one context in which the relevant reply scores higher, equal scores half; Wilson's "
@@ -110,3 +111,13 @@ def _right(good: IntArray, bad: IntArray, values: FloatArray, clusters: IntArray
     limits = np.array(cutoffs)
     right = [values[good] > limits[clusters[good] % 2], values[bad] <= limits[clusters[bad] % 2]]
     return np.concatenate(right).astype(np.float64)
+
+
+def relevance_table(estimates: Sequence[Estimate]) -> str:
+    """Return how well relevant replies are distinguished from irrelevant ones."""
+    rows = [
+        [row.group, row.statistic, str(row.n), measured(row), PUBLISHED.get((row.group, row.statistic), np.nan)]
+        for row in estimates
+    ]
+    header = ["DailyDialog++, test part: irrelevant replies", "statistic", "n", "judge", "DEB, published"]
+    return table(header, rows)

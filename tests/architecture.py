@@ -63,13 +63,13 @@ TODAY = {
     "pages": Package(11, 761),
     "serving": Package(11, 2_213),
     "auditing": Package(8, 2_047),
-    "improve": Package(9, 1_811),
+    "improve": Package(9, 1_820),
     "annotation": Package(6, 1_866),
     "judges": Package(6, 8_240),
     "scoring": Package(7, 2_969),  # the report of score came in
     "metrics": Package(5, 1_445),
     "external": Package(4, 742),
-    "pretraining": Package(5.5, 3_918),
+    "pretraining": Package(5.5, 3_080),
     "models": Package(5, 4_596),
     "llm": Package(4, 2_482),
 }

@@ -137,21 +137,6 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     return command
 
 
-@pytest.fixture
-def experiment(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs an experiment of `research` in this process, as `python -m research.NAME` does."""
-
-    def command(name: str, *arguments: object) -> Ran:
-        from research.run import main
-
-        with pytest.raises(SystemExit) as stop:
-            main(name, [str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return Ran(int(stop.value.code or 0), captured.out, captured.err)
-
-    return command
-
-
 def refused(ran: Ran, code: int, message: str) -> None:
     """Check that a command failed with `code` and said just this, in one line."""
     assert (ran.code, ran.out, ran.err) == (code, "", f"rejoinder: {message}\n")

@@ -36,7 +36,6 @@ def made(kind: str, place: Path) -> Path:
         os.environ[FOLDERS] = str(Path(minilm.MODEL_DIR).parent)  # where the name that the folder keeps is looked up
         write_folder(place, load_encoder(f"sentence:{minilm.MODEL_DIR}").parts, "")
         return place
-    pytest.importorskip("lightning", reason="needs the extra train")
     import tiny
 
     if kind in RECURRENT:

@@ -26,7 +26,7 @@ from rejoinder.models.sizes import (
     TweetSizes,
 )
 from rejoinder.models.vocabulary import Vocabulary, train_bpe
-from rejoinder.pretraining.pretrain_selector import kept
+from rejoinder.pretraining.selector import selector_tensors
 from rejoinder.scorer import Encoder
 
 WORDS = ["the", "cat", "dog", "bird", "sat", "ran", "on", "under", "mat", "hello", "you", "how", "are", "thanks", "bye"]
@@ -119,7 +119,7 @@ def selector_model(folder: Path, encoder: Encoder) -> Path:
         torch.nn.init.normal_(weight, std=0.3)
     config = {"kind": "selector", "sizes": sizes.model_dump(), "encoder": dict(encoder.options)}
     replies = torch.randn(5, encoder.width).numpy()
-    write_folder(folder, Parts(config, kept(tensors_of(model), sizes, replies)), "a card")
+    write_folder(folder, Parts(config, selector_tensors(tensors_of(model), sizes, replies)), "a card")
     return folder
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rejoinder.models import encode, load_encoder, load_responder
     from rejoinder.models.decoding import Decoding
     from rejoinder.models.responders import FunctionResponder
-    from rejoinder.pretraining.run import pretrain
+    from rejoinder.pretraining.pretrain import pretrain
     from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
     from rejoinder.scorer import Card, Encoder, Explanation, Scorer, Scores, metric
     from rejoinder.scoring.cards import show
@@ -72,7 +72,7 @@ _MODULES = {
     "responder": "Answer Reply Request Responder answer request",
     "models.decoding": "Decoding",
     "models.responders": "FunctionResponder",
-    "pretraining.run": "pretrain",
+    "pretraining.pretrain": "pretrain",
     "scorer": "Card Encoder Explanation Scorer Scores metric",
     "scoring.cards": "show",
     "scoring.catalog": "cards explain load_scorer score",

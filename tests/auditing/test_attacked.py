@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import rejoinder
+from attacked import Attacked, by_attack
 from conftest import Run
 from rejoinder.example import Example
-from research.attacks import Attacked, by_attack
 
 
 def lines(count: int = 60) -> list[Example]:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import rejoinder
+from attacked import Attacked, by_attack
 from rejoinder.auditing.attack import ATTACKS, Attack, best_for_all
 from rejoinder.auditing.fooling import Measured, estimates_of
 from rejoinder.auditing.run import select_originals
@@ -26,7 +27,6 @@ from rejoinder.report.results import Results
 from rejoinder.report.terminal import terminal
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Scores
 from rejoinder.stats.resamples import Sampling
-from research.attacks import Attacked, by_attack
 
 WHO = ("my sister", "the old dog", "our neighbour in Boston", "a friend of mine")
 DOES = ("doesn't like", "is looking for", "will buy", "has sold")

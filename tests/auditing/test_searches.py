@@ -15,6 +15,7 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 import rejoinder
+from attacked import by_attack
 from rejoinder.auditing import pool as pools
 from rejoinder.auditing.attack import POOL_ATTACKS, ROUNDS, TRIES, Search, Target, Task, hill_climbing, select
 from rejoinder.auditing.pool import Pool, best_of, follow_gradient, one_for_all, pool_attacks, white_box
@@ -25,7 +26,6 @@ from rejoinder.judges.adem.panel import Panel
 from rejoinder.judges.protocol import Differentiable, SideVectors, Slopes, Space
 from rejoinder.perturbations import Corpus
 from rejoinder.scorer import Card, FloatArray, Scores
-from research.attacks import by_attack
 from samples import small_panel
 
 WEIGHTS = np.array([0.5, -1.0, 2.0])

@@ -197,7 +197,7 @@ def test_what_resumes_says_how_to_go_on(run: Run, tmp_path: Path, monkeypatch: p
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rejoinder.pretraining.pretrain.pretrain_dialogues", stop)
+    monkeypatch.setattr("rejoinder.pretraining.pretrain._trained", stop)
     recipe = PROJECT / "recipes" / "vhred-tiny.toml"
     ran = run("pretrain", recipe, "@conture", "-o", tmp_path / "encoder")
     assert (ran.code, ran.out, ran.err) == (130, "", "rejoinder: interrupted; call again to go on\n")

@@ -15,7 +15,7 @@ from rejoinder.auditing.pool import read_replies
 from rejoinder.data import dialogues as corpus
 from rejoinder.data.dialogues import Dialogue, corpus_files, read_contexts, read_dialogues
 from rejoinder.errors import DataError, MissingAsset, UsageError
-from rejoinder.pretraining.corpora import part_of
+from rejoinder.pretraining.corpus import split
 
 
 def file_of(folder: Path, *lines: Any, name: str = "a.jsonl") -> Path:
@@ -162,9 +162,9 @@ def test_rated_dialogues_are_left_out_of_training_and_counted(tmp_path: Path) ->
         {"context": [f"Question {n}?"], "response": f"Answer {n}.", **({"stars": 3} if n else {})} for n in range(4)
     ]
     notes: list[str] = []
-    (left,) = part_of([file_of(tmp_path, *lines)], 0.0, held_out=False, say=notes.append)
+    (left,) = split([file_of(tmp_path, *lines)], 0.0, log=notes.append)[0]
     assert left.turns == ("Question 0?", "Answer 0.") and len(notes) == 1 and "3" in notes[0]
-    assert len(list(part_of([tmp_path / "a.jsonl"], 0.0, held_out=False, keep_judged=True, say=notes.append))) == 4
+    assert len(list(split([tmp_path / "a.jsonl"], 0.0, keep_judged=True, log=notes.append)[0])) == 4
 
 
 @pytest.mark.parametrize(

@@ -22,12 +22,11 @@ from rejoinder.models.decoding import Decoding, Method
 from rejoinder.responder import Answer, Request, answer, request, signature_of
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
-pytest.importorskip("lightning", reason="needs the extra train")
 pytest.importorskip("textblob", reason="needs the extra train")
 
 import tiny  # noqa: E402
 from rejoinder.models.generation import GenerativeResponder, from_parts  # noqa: E402
-from rejoinder.pretraining.pretrain import pretrain_dialogues  # noqa: E402
+from rejoinder.pretraining.pretrain import pretrain  # noqa: E402
 from rejoinder.pretraining.recipe import read_recipe  # noqa: E402
 from rejoinder.text.parts_of_speech import tagger  # noqa: E402
 
@@ -201,11 +200,11 @@ def corpus(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("kind", ["lm", "seq2seq", "mrrnn"])
 def test_a_trained_model_replies(kind: str, corpus: Path, tmp_path: Path) -> None:
-    done = pretrain_dialogues(recipe_of(kind, updates=2, stretch=1), [corpus], tmp_path / kind)
-    assert done.figures[1]["validation_loss"] < done.figures[0]["validation_loss"]
+    done = pretrain(recipe_of(kind, updates=2, stretch=1), [corpus], tmp_path / kind)
+    assert done.rows[1]["validation_loss"] < done.rows[0]["validation_loss"]
     extra = {"perplexity_given_coarse", "coarse_perplexity"} if kind == "mrrnn" else set()
     expected = {"updates", "training_loss", "validation_loss", "perplexity", *extra}
-    assert all(set(row) == expected and all(map(math.isfinite, row.values())) for row in done.figures)
+    assert all(set(row) == expected and all(map(math.isfinite, row.values())) for row in done.rows)
     assert done.best["perplexity"] == pytest.approx(math.exp(done.best["validation_loss"]), rel=1e-4)
     assert all(found.replies for found in replies(load(done.folder, "sample"), CONTEXTS))
 
@@ -216,7 +215,7 @@ def test_a_mrrnn_starts_from_another_with_its_vocabularies(corpus: Path, tmp_pat
     recipe = recipe_of("mrrnn", updates=1, stretch=1, learning_rate=1e-30)
     shape = {name: first.config["sizes"][name] for name in ("embedding", "utterance", "context", "decoder")}
     recipe = recipe.model_copy(update={"model": recipe.model.model_copy(update=shape)})
-    found = read_folder(pretrain_dialogues(recipe, [corpus], tmp_path / "model", start=start).folder)
+    found = read_folder(pretrain(recipe, [corpus], tmp_path / "model", start=start).folder)
     for name in ("vocabulary.json", "coarse.vocabulary.json"):
         assert found.files[name] == first.files[name]
     for name, tensor in first.tensors.items():

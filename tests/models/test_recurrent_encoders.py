@@ -21,7 +21,6 @@ pytest.importorskip("tokenizers", reason="needs the extra train")
 
 from rejoinder.models.recurrent_encoders import RecurrentEncoder, StateOf  # noqa: E402
 from rejoinder.pretraining.batches import make_batch  # noqa: E402
-from rejoinder.pretraining.dialogue import as_tensors  # noqa: E402
 from rejoinder.pretraining.tokens import TokenStore, write_tokens  # noqa: E402
 from tiny import LONGEST_TURN, MOST_TURNS, WORDS, dialogue_model  # noqa: E402
 
@@ -90,7 +89,7 @@ def test_texts_are_read_as_in_training(folder: Path, tmp_path: Path) -> None:
     limits = {"longest_turn": LONGEST_TURN, "most_turns": MOST_TURNS}
     counts = write_tokens(dialogues, encoder.reader.vocabulary, tmp_path / "tokens", **limits)
     assert (counts.cut_turns > 0, counts.pieces) == (True, len(contexts))
-    batch = as_tensors(make_batch(TokenStore(tmp_path / "tokens"), np.arange(len(contexts))))
+    batch = make_batch(TokenStore(tmp_path / "tokens"), np.arange(len(contexts)))
     with torch.inference_mode():
         expected = encoder.model.encode_dialogues(batch).double().numpy()
     np.testing.assert_allclose(encoder.encode_contexts(contexts), expected, atol=1e-6)

@@ -157,7 +157,7 @@ def test_the_command_counts_phrases(run: Run, tmp_path: Path) -> None:
     refused(
         run("pretrain", recipe, file, "-o", tmp_path / "s", "--start", out),
         2,
-        "--start is for networks, a phrases has none. Leave it out",
+        "--start is for networks that read dialogues, and students, not for a phrases. Leave it out",
     )
 
 
@@ -237,7 +237,7 @@ def test_moods_without_a_teacher_or_enough_turns_are_refused(corpus: Path, tmp_p
     refused(
         run("pretrain", RECIPE, corpus, "-o", out),
         2,
-        "moods stand on the vectors of an encoder. Name one with --teacher",
+        "a mood reads the vectors of an encoder. Name one with --teacher",
     )
     few.write_text("".join(corpus.read_text().splitlines(keepends=True)[:12]))
     ran = run("pretrain", RECIPE, few, "-o", out, "--teacher", "rejoinder")

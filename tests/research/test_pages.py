@@ -1,30 +1,149 @@
-"""Every experiment has its page among the results, and every page says which command makes it; frozen pages."""
+"""Pages of the four papers on made-up lines, with figures computed anew; pages of results; frozen pages."""
 
 from __future__ import annotations
 
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from scipy import stats
 
 import rejoinder
-from conftest import PROJECT, Run, refused
-from research import EXPERIMENTS
-from research.asked import FLAGS, Asked, Takes, module
-from research.page import About, Page, paper
-from research.run import experiment as experiment_called
+from conftest import PROJECT
+from made_up import CONTEXTS, collected, made_up, row
+from research import deriu2019, sai2019
+from research.common import Page, Run, run_script
 
-RESULTS = PROJECT / "docs" / "results"
-ARCHIVE = PROJECT / "research" / "archive"
-# Pages that no experiment writes: the overview, one of `rejoinder study`, two of benchmarks, one of simulations.
+RESULTS, ARCHIVE = PROJECT / "docs" / "results", PROJECT / "research" / "archive"
+PAPERS = {"lowe2017": {"scores", "systems", "labels"}, "liu2016": {"means"}, "deriu2019": {"folds"}, "sai2019": set()}
+SCRIPTS = [*PAPERS, "build_judge", "build_plus"]
+# Pages that no script writes: the overview, one of `rejoinder study`, two of benchmarks, one of simulations.
 BY_HAND = {"README", "study", "performance", "judging-judges", "statistics"}
 
 
-def test_every_page_of_results_is_an_experiment() -> None:
-    assert {page.stem for page in RESULTS.glob("*.md")} - BY_HAND == set(EXPERIMENTS)
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The small page of each paper, whose figures are checked as it is made."""
+    out = tmp_path_factory.mktemp("results")
+    for name, figures in PAPERS.items():
+        run_script(name, "", import_module(f"research.{name}").make, "encoder responder", ["--small", "-o", str(out)])
+        page = (out / f"{name}.md").read_text(encoding="utf-8")
+        assert set(re.findall(r"!\[[^]]+\]\(([^)]+)\)", page)) == {f"{name}-{key}.svg" for key in figures}
+        for key in figures:
+            root = ElementTree.parse(out / f"{name}-{key}.svg").getroot()
+            assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    return {name: (out / f"{name}.md").read_text(encoding="utf-8") for name in PAPERS}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_page_says_what_made_it(pages: dict[str, str], name: str) -> None:
+    head = " ".join(pages[name].split())
+    assert f"Made by `python -m research.{name} --small -o docs/results` on 20" in head and "seed 0" in head
+    assert re.search(r"Digest of the lines: [0-9a-f]{12}\.", head)
+    assert "nan" not in pages[name].lower() and "{{" not in pages[name] and "{%" not in pages[name]
+    assert max(len(line) for line in pages[name].splitlines() if line[:1] not in "|-!>#`") <= 120
+
+
+@pytest.mark.slow
+def test_cells_of_lowe2017(pages: dict[str, str]) -> None:
+    """ROUGE-L and BLEU-1, over lines and over systems, on three splits, from the texts alone."""
+    page = pages["lowe2017"]
+    originals = [example for example in made_up() if not example.copies_reference]
+    values: dict[str, list[float]] = {"lines": [], "systems": []}
+    means: dict[tuple[str | None, str | None], list[tuple[float, float]]] = {}
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(CONTEXTS)  # contexts come in order of appearance
+        test = set(order[76:].tolist())
+        tested = [one for one in originals if int(one.id.split("-")[0]) in test]
+        ratings = [one.quality["overall"] for one in tested]
+        values["lines"].append(stats.spearmanr(rejoinder.score(tested, "rouge-l").values, ratings).statistic)
+        for one, score, rating in zip(tested, rejoinder.score(tested, "bleu-1").values, ratings, strict=True):
+            means.setdefault((one.dataset, one.system), []).append((float(score), rating))
+    assert row(page, "rouge-l")[3].split()[0] == f"{np.mean(values['lines']):.3f}"
+    assert row(page, "rouge-l")[9:] == ["0.096", "0.147"]
+    ours, theirs = np.array([np.mean(pairs, axis=0) for pairs in means.values()]).T
+    third = page.partition("## Table 3")[2]
+    assert row(third, "bleu-1")[1].split()[0] == f"{stats.pearsonr(ours, theirs).statistic:.3f}"
+    assert row(third, "adem")[-1] == "0.954"
+
+
+@pytest.mark.slow
+def test_cells_of_deriu2019(pages: dict[str, str]) -> None:
+    page, material, errors = pages["deriu2019"], collected(), []
+    cells = row(page, "systems", "autojudge")
+    assert (cells[4], cells[6], cells[8]) == ("0.544", "0.530", "0.984")
+    for _, split in deriu2019.system_folds(material):
+        train, sets = material.ratings[split.train], material.datasets[split.train]
+        known = [train[sets == material.datasets[line]].mean() for line in split.test]
+        errors.append(np.abs(np.array(known) - material.ratings[split.test]).mean())
+    assert row(page, "systems", "mean of the set")[7].split()[0] == f"{np.mean(errors):.3f}"
+    assert row(page, "chosen by autojudge")[-1] == "3.47" and "chosen by chance" in page
+
+
+@pytest.mark.slow
+def test_cells_of_sai2019_and_liu2016(pages: dict[str, str]) -> None:
+    page = pages["sai2019"]
+    for title in ("Table 3", "Table 4", "Table 5", "Table 6", "Fooled", "Why: the geometry"):
+        assert f"## {title}" in page
+    later = page[page.index("## Table 4") :]
+    assert row(later, "the words from the last to the first")[1] == "2.75 ± 0.33, 69 %"
+    page = pages["liu2016"]
+    assert row(page, "r-tfidf")[2] != "–" and row(page, "human")[2:5] == ["–"] * 3
+    assert row(page, "bleu-2")[-4:] == ["0.358", "0.387", "0.038", "0.059"]
+    assert row(page, "bleu-2/no-stop-words")[-2:] == ["0.203", "0.130"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--data", "gone"], 4, "none of deriu_*"),
+        (["--small", "-o", "gone"], 2, "no such folder. Make it first: mkdir -p gone"),
+    ],
+)
+def test_wrong_calls_are_one_line(
+    arguments: list[str], code: int, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = [] if "-o" in arguments else ["-o", str(tmp_path)]
+    with pytest.raises(SystemExit) as stop:
+        run_script("deriu2019", "", deriu2019.make, "encoder responder", [*arguments, *out])
+    error = capsys.readouterr().err
+    assert stop.value.code == code and message in error and error.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_markup_of_texts_is_shown_and_paragraphs_are_filled(tmp_path: Path) -> None:
+    page = Page({**dict.fromkeys(("talk", "excerpts"), ""), "systems_held_out": True, "data": "| *a* |"}, {})
+    values = dict.fromkeys(("encoders", "folds", "table", "epochs", "fewest"), "word " * 40)
+    text = Page({**page.values, **values}, {}).text(Run("deriu2019", command="x", out=tmp_path))
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_variance_of_rows_columns_and_both() -> None:
+    rows, columns, rng = np.array([[0.0], [2.0], [7.0]]), np.array([[1.0, 5.0]]), np.random.default_rng(0)
+    assert sai2019.variance_shares(rows + columns)[2] == pytest.approx(0, abs=1e-12)
+    assert sai2019.variance_shares(rows + 0 * columns)[:2] == pytest.approx((1, 0))
+    assert sai2019.variance_shares(0 * rows + columns)[:2] == pytest.approx((0, 1))
+    assert sai2019.variance_shares(rng.normal(size=(300, 300)))[2] > 0.98
+    assert np.isnan(sai2019.variance_shares(np.ones((2, 2)))).all()
+
+
+def test_every_page_of_results_has_a_script() -> None:
+    assert {page.stem for page in RESULTS.glob("*.md")} - BY_HAND == {*PAPERS, "judge", "plus"}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_each_script_runs_by_its_name(name: str) -> None:
+    """With the folder of the clone as the working directory, as a user does."""
+    ran = subprocess.run(
+        [sys.executable, "-m", f"research.{name}", "--help"], cwd=PROJECT, capture_output=True, text=True
+    )
+    assert ran.returncode == 0 and ran.stdout.startswith("usage: ")
 
 
 def test_a_frozen_page_says_when_it_was_measured_and_its_links_lead_somewhere() -> None:
@@ -42,75 +161,8 @@ def test_the_package_imports_nothing_of_research() -> None:
     assert [file.name for file in files if re.search(r"^\s*(from|import) research\b", file.read_text(), re.M)] == []
 
 
-@pytest.mark.parametrize(
-    "name", [module(name) for name in EXPERIMENTS] + ["research.build_judge", "research.build_plus"]
-)
-def test_each_script_runs_by_its_name(name: str) -> None:
-    """With the folder of the clone as the working directory, as a user does."""
-    told = subprocess.run([sys.executable, "-m", name, "--help"], cwd=PROJECT, capture_output=True, text=True)
-    assert told.returncode == 0 and told.stdout.startswith("usage: ")
-
-
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_a_page_names_the_call_that_makes_it(name: str) -> None:
-    text = " ".join((RESULTS / f"{name}.md").read_text(encoding="utf-8").split())
-    # Pages made before the scripts left the package name the command of then.
-    made_by = rf"(?:rejoinder reproduce {name}|python -m {re.escape(module(name))})"
-    calls = re.findall(rf"{made_by} ?(.*?-o docs/results)", text.replace("\\ ", ""))
-    assert calls, f"docs/results/{name}.md does not say how it is made"
-    takes = experiment_called(name).TAKES
-    flags = {flag for key, flag in FLAGS.items() if key in takes.may} | {"-o", "--on-error"}
-    for call in calls:
-        assert set(re.findall(r"(?<= )--?[a-z-]+", f" {call}")) <= flags, call
-
-
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_an_experiment_must_have_only_what_it_may_have(name: str) -> None:
-    takes = experiment_called(name).TAKES
-    assert set(takes.must) <= set(takes.may) <= set(FLAGS)
-    assert bool(takes.must) == bool(takes.why)
-
-
 def test_scripts_that_the_documents_name_are_there() -> None:
     documents = [*PROJECT.glob("docs/**/*.md"), PROJECT / "src" / "rejoinder" / "assets" / "ATTRIBUTION.md"]
     for document in documents:
         for script in re.findall(r"(?:recipes|research)/\w+\.py", document.read_text(encoding="utf-8")):
             assert (PROJECT / script).is_file(), f"{document.name}: {script}"
-
-
-class Dummy:
-    """An experiment: how many examples there are."""
-
-    TAKES = Takes(("files", "data"))
-
-    @staticmethod
-    def find(asked: Asked) -> int:
-        return len(asked.examples(("none",)))
-
-    @staticmethod
-    def page(found: int, about: About) -> Page:
-        return paper("dummy", about, {}, (), lines=found)
-
-
-def test_an_experiment_is_two_modules_its_words_and_one_line(
-    experiment: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The page comes about, and the list of what there is and the message of what it takes know of it."""
-    words = PROJECT / "research" / "texts"
-    assert {path.stem for path in words.glob("*.md")} == set(EXPERIMENTS), "words of no experiment, or none of one"
-    monkeypatch.setitem(EXPERIMENTS, "dummy", "a dummy")
-    for name in ("research.dummy", "research.dummy_page"):
-        monkeypatch.setitem(sys.modules, name, cast("Any", Dummy))
-    (tmp_path / "texts").mkdir()
-    (tmp_path / "texts" / "dummy.md").write_text("# Dummy\n\n{made_by}\n\nThere are {lines} lines.\n")
-    monkeypatch.setattr("importlib.resources.files", lambda _: tmp_path)
-    done = experiment("dummy", "@conture", "-o", tmp_path)
-    assert done.code == 0, done.err
-    lines = sum(1 for _ in rejoinder.read("@conture"))
-    assert f"There are {lines} lines." in (tmp_path / "dummy.md").read_text(encoding="utf-8")
-    refused(
-        experiment("dummy", "@conture", "-e", "a=b", "-o", tmp_path),
-        2,
-        "dummy takes FILES, --data, not -e. Leave out what does not fit",
-    )
-    assert "plus, dummy" in experiment("nothing", "-o", tmp_path).err

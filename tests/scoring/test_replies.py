@@ -17,7 +17,7 @@ from conftest import Run, drawn, refused
 from rejoinder.errors import DataError, NothingScored
 from rejoinder.example import Example, Rating
 from rejoinder.models.responders import FunctionResponder
-from rejoinder.pretraining.corpora import part_of
+from rejoinder.pretraining.corpus import split
 from rejoinder.responder import Answer, Reply, Request
 from rejoinder.scoring.replies import BATCH, Tally, contexts_of, reply_stream, require_answers
 
@@ -77,7 +77,7 @@ def test_held_out_are_just_the_dialogues_that_training_leaves_out(tmp_path: Path
         )
 
     path = write_lines(tmp_path / "c.jsonl", *(line(kind) for kind in ("turns", "messages", "example") * 60))
-    out = [one.where for one in part_of([path], 0.4, held_out=True)]
+    out = [one.where for one in split([path], 0.4)[1]]
     assert 40 < len(out) < 120
     assert [one.where for one in contexts_of([path], 0.4)] == out
     cut = contexts_of([path], 0.4, cut=lambda dialogue: 1)
@@ -87,7 +87,7 @@ def test_held_out_are_just_the_dialogues_that_training_leaves_out(tmp_path: Path
 def test_a_share_is_asked_for_on_the_command_line(run: Run, bot: str, tmp_path: Path) -> None:
     said = [[f"question {place}", f"answer {place}", "so ?", "bye"] for place in range(40)]
     path = write_lines(tmp_path / "c.jsonl", *({"turns": one} for one in said))
-    kept = [list(one.turns) for one in part_of([path], 0.3, held_out=True)]
+    kept = [list(one.turns) for one in split([path], 0.3)[1]]
     assert 3 < len(kept) < 25
     ran = run("respond", path, "-r", bot, "--unseen", 0.3)
     assert [[*record["context"], *record["references"]] for record in ran.records] == kept

@@ -60,17 +60,18 @@ def command(
 
     Interrupted, it goes on where it was when called again.
 
-    FOLDER.run holds tokens, checkpoints and the curves (curves.svg) while it runs; remove it when you are done.
+    FOLDER.run holds tokens, checkpoints and the figures so far (curves.csv); remove it when you are done.
     """
-    from rejoinder.pretraining.processes import is_first_process
-    from rejoinder.pretraining.run import pretrain, updates_of
+    from rejoinder.pretraining.pretrain import pretrain
+    from rejoinder.pretraining.recipe import read_recipe
 
-    updates, say = updates_of(recipe), partial(tell, err=True)
-    if not is_first_process():  # it was started by the first for a further device, which tells all there is to tell
+    plan = read_recipe(recipe)
+    if os.environ.get("RANK", "0") != "0":  # of the processes that torchrun starts, the first alone reports
         sys.stdout = sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    updates = plan.run.updates if hasattr(plan, "run") else None
     with resumable(), reporting(on_error) as report_error, progress("training", updates) as advance:
         done = pretrain(
-            recipe,
+            plan,
             files,
             out,
             start=start,
@@ -78,8 +79,8 @@ def command(
             keep_judged=keep_judged,
             force=force,
             on_error=report_error,
-            say=say,
-            advance=advance,
+            log=partial(tell, err=True),
+            progress=advance,
         )
     for name, value in done.best.items():
         tell(f"{name.replace('_', ' ')}: {value:.4g}")

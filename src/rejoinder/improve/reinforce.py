@@ -14,7 +14,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, get_args
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 import torch
@@ -25,9 +27,7 @@ from rejoinder.errors import DataError, UsageError, require_one_of
 from rejoinder.improve.critic import Critic
 from rejoinder.improve.episodes import Baseline, Episode, Rewards, advantages, looks, play
 from rejoinder.improve.policy import Policy
-from rejoinder.pretraining.curves import draw_curves, write_table
-from rejoinder.pretraining.fit import loaded
-from rejoinder.pretraining.pretrain import tensors_of
+from rejoinder.pretraining.loop import draw_curves, tensors_of, write_table
 from rejoinder.responder import Context
 from rejoinder.scorer import Advance
 
@@ -220,7 +220,7 @@ class Run:
 
     def _resume(self) -> None:
         """Go on from the last checkpoint."""
-        state = loaded(self.folder / LAST, "Remove it, and call again: the run begins anew")
+        state = _loaded(self.folder / LAST)
         self.policy.network.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
         if self.critic is not None:
@@ -236,6 +236,19 @@ class Run:
         text = f"Reinforced from the model {parts.digest} by {about['reward']}. At its last update:\n\n{shown}\n"
         made = Parts({**parts.config, "reinforced": about}, tensors_of(self.policy.model), {**parts.files, **files})
         write_folder(out, made, f"# {parts.config['kind'].upper()}, reinforced\n\n{text}", force=True)
+
+
+def _loaded(file: Path) -> dict[str, Any]:
+    """Return what a checkpoint holds. Raises `DataError` if it is damaged."""
+    try:
+        with ZipFile(file) as packed:
+            if packed.testzip():  # of numbers that have changed torch says nothing
+                raise BadZipFile
+        state: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
+    except (RuntimeError, EOFError, UnpicklingError, ValueError, KeyError, BadZipFile) as error:
+        remedy = "Remove it, and call again: the run begins anew"
+        raise DataError("this checkpoint is damaged", remedy, where=str(file)) from error
+    return state
 
 
 def hash_of(seed: int, number: int) -> int:

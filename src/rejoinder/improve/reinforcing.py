@@ -12,7 +12,7 @@ from rejoinder.data.read import silent
 from rejoinder.errors import DataError, UsageError
 from rejoinder.improve.reward import reward
 from rejoinder.models import require_torch
-from rejoinder.pretraining.processes import claim_run
+from rejoinder.pretraining.pretrain import open_run, own_run
 from rejoinder.scorer import Advance, ScorerLike, ignore, signature_of
 from rejoinder.scoring.catalog import DEFAULT
 from rejoinder.scoring.replies import GivenContext, as_examples
@@ -86,11 +86,10 @@ def reinforce(
     own = practice or practice_of()
     from rejoinder.improve.policy import Policy
     from rejoinder.improve.reinforce import Run
-    from rejoinder.pretraining.pretrain import require_own
 
     rewarding = reward(scorer, lower=lower, bounds=bounds)
     out = Path(out)
-    folder = require_own(out, [start], force=force)
+    folder = own_run(out, [start], force=force)
     parts = read_folder(start)
     with in_folder(start):
         policy, origin = (Policy(parts, own.longest) for _ in range(2))
@@ -99,7 +98,7 @@ def reinforce(
     about: dict[str, Any] = {"reward": " and ".join(judges.values()), "start": parts.digest, "lower": lower}
     about |= {"bounds": None if bounds is None else list(bounds), "practice": asdict(own)}
     manner = {name: value for name, value in asdict(own).items() if name not in BUDGETS}
-    claim_run(folder, {**about, "practice": manner, "contexts": len(starts)})
+    open_run(folder, {**about, "practice": manner, "contexts": len(starts)})
     run = Run(policy, origin, own, folder)
     why = run.go(starts, lambda asked, said: rewarding(list(map(list, asked)), said), say, advance)
     run.save(out, about)

@@ -1,7 +1,7 @@
 """Changed replies for a judge to learn from: corrupted, harmlessly changed, and written by people to mislead.
 
-A judge that never saw a reply which repeats its context takes it for relevant. So a judge over views is fitted on some
-changed replies too, with a small weight; the target of each is a convention, in standard deviations of a data set.
+A judge that never saw a reply which repeats its context takes it for relevant. So a judge over features is fitted on
+some changed replies too, with a small weight; the target of each is a convention, in standard deviations of a data set.
 """
 
 from __future__ import annotations
@@ -72,40 +72,23 @@ class Worth(NamedTuple):
     weight: float = 0.02
 
 
+# fmt: off
 _HOPELESS: tuple[str, ...] = (
-    "near-empty",
-    "lone-punctuation",
-    "gibberish",
-    "jumbled",
-    "reversed",
-    "nouns",
-    "padding",
-    "prompt-added",
+    "near-empty", "lone-punctuation", "gibberish", "jumbled", "reversed", "nouns", "padding", "prompt-added",
+    "context-repeated", "parrot-last", "parrot-earlier", "parrot-half", "another-language", "prompt-like",
+    "null-model", "insult", "words-repeated",
 )
-_HOPELESS += ("context-repeated", "parrot-last", "parrot-earlier", "parrot-half", "another-language", "prompt-like")
-_HOPELESS += ("null-model", "insult", "words-repeated")
 _UNRELATED = ("other-random", "other-nearest", "machine-response")
 _GENERIC: tuple[str, ...] = (
-    "generic-repeat",
-    "generic-will-do",
-    "generic-fantastic",
-    "dull",
-    "fixed-sentence",
-    "counter-question",
+    "generic-repeat", "generic-will-do", "generic-fantastic", "dull", "fixed-sentence", "counter-question", "one-word",
 )
-_GENERIC += ("one-word",)
 _DAMAGED = {"truncated": 1.0, "wrong-speaker": 0.5, "nouns-and-verbs": 0.8}
 _TWISTED = ("said-twice", "contradiction")
 _HARMLESS: tuple[str, ...] = (
-    "no-punctuation",
-    "spelled-out",
-    "typing-error",
-    "lower-case",
-    "final-stop",
-    "emoji",
-    "synonyms",
+    "no-punctuation", "spelled-out", "typing-error", "lower-case", "final-stop", "emoji", "synonyms",
+    "no-stop-words", "no-common-words", "upper-case", "speaker-tag",
 )
-_HARMLESS += ("no-stop-words", "no-common-words", "upper-case", "speaker-tag")
+# fmt: on
 WORTH: Mapping[str, Worth] = {
     **dict.fromkeys(_HOPELESS, Worth(_NO_REPLY)),
     **dict.fromkeys(_UNRELATED, Worth(_NO_REPLY, weight=0.07)),
@@ -179,22 +162,18 @@ _WEIGHT = 0.06
 
 def written(sets: Sequence[ReplySet], examples: Sequence[Example], every: int = 1) -> list[AugmentedExample]:
     """Return the replies of each `every`-th set whose context shares no long turn with the context of an example."""
-    known = {trace for example in examples for turn in example.context if (trace := _long(turn))}
+    known = {words for example in examples for turn in example.context if (words := _long(turn))}
     apart = [replies for replies in sets if known.isdisjoint(map(_long, replies.context))]
-    return [row for replies in apart[::every] for row in _rows(replies)]
-
-
-def _rows(replies: ReplySet) -> Iterator[AugmentedExample]:
-    """Yield the replies of a set."""
-    kinds = (
-        (WrittenFor.FITTING, replies.relevant, _FITS),
-        (WrittenFor.MISLEADING, replies.misleading, _MISLEADS),
-        (WrittenFor.RANDOM, replies.random, _RANDOM),
-    )
-    for kind, texts, worth in kinds:
-        for reply in texts:
-            example = Example(replies.context, reply)
-            yield AugmentedExample(example, NO_LINE, worth, weight=_WEIGHT, written_for=kind)
+    return [
+        AugmentedExample(Example(replies.context, reply), NO_LINE, target, weight=_WEIGHT, written_for=kind)
+        for replies in apart[::every]
+        for kind, texts, target in (
+            (WrittenFor.FITTING, replies.relevant, _FITS),
+            (WrittenFor.MISLEADING, replies.misleading, _MISLEADS),
+            (WrittenFor.RANDOM, replies.random, _RANDOM),
+        )
+        for reply in texts
+    ]
 
 
 def _long(turn: str) -> str:

@@ -25,6 +25,7 @@ from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.form import FORM, form_of
 from rejoinder.judges.protocol import Side
+from rejoinder.judges.regression.linear import moments, standardize
 from rejoinder.models.encoders import TruncatingEncoder
 from rejoinder.scorer import OUT_OF_DOMAIN, Encoder, FloatArray, Warnings
 from rejoinder.text.detect import AMBIGUOUS_WORDS, is_code, is_foreign, is_long, is_wordless
@@ -45,6 +46,8 @@ FORM_WARNINGS = frozenset({UNLIKE_CHAT})
 """Warnings that place a reply outside short chat by its form alone."""
 COMMON = 0.05
 """A warning that a larger share of the training lines had is not given."""
+INSIDE = 0.95
+"""The share of further lines that lie within the bound of a cloud."""
 _COMMON_WORDS = 4000  # rarer words are half the proof of a language: names and loans are among them
 _LAST_TURNS = 3  # they show the language of a context
 _CLIP = 3.0  # standard deviations that a feature of the form counts at most
@@ -129,6 +132,31 @@ def english_words() -> Mapping[str, float]:
     halves = dict.fromkeys(half for word in common_words() for half in word.split("'") if half[:1].isalpha())
     ranked = {word: 1.0 if rank < _COMMON_WORDS else 0.5 for rank, word in enumerate(halves)}
     return {word: weight for word, weight in ranked.items() if word not in AMBIGUOUS_WORDS}
+
+
+@dataclass(frozen=True)
+class TrainingCloud:
+    """The lines that a judge was fitted on, as one cloud."""
+
+    centre: FloatArray  # [F] means
+    spread: FloatArray  # [F] standard deviations
+    bound: float = np.inf  # a line at a larger distance is out of domain
+
+    def distances(self, features: NDArray[np.floating]) -> FloatArray:
+        """Return [N] means of squared standardised features, about 1 for a line of the cloud; missing ones are 0.
+
+        Correlations are left out: with them (Mahalanobis) fewer texts of other kinds are found (docs/lab-notes.md).
+        """
+        return np.asarray(np.square(standardize(features, self.centre, self.spread)).mean(axis=1))
+
+    def out_of_domain(self, features: NDArray[np.floating]) -> NDArray[np.bool_]:
+        """Return [N] whether a line lies beyond the bound."""
+        return self.distances(features) > self.bound
+
+
+def fit_cloud(features: NDArray[np.floating]) -> TrainingCloud:
+    """Return the cloud of [N, F] features, without a bound."""
+    return TrainingCloud(*moments(features, np.full(len(features), 1 / len(features))))
 
 
 @dataclass(frozen=True)

@@ -33,30 +33,20 @@ INSIDE = "encoder"
 
 
 def _load(module: str, function: str = "from_parts") -> Callable[..., Any]:
-    """Return a call of a function of this package whose module is imported when it is called."""
+    """Return a call of a function whose module is imported when it is called."""
     return lambda *arguments: getattr(import_module(f"rejoinder.models.{module}"), function)(*arguments)
 
 
 class ModelKind(NamedTuple):
-    """A kind of model, which the `kind` in the config of a folder names.
+    """A kind of model, which the `kind` in the config of a folder names."""
 
-    Attributes:
-        about: a short description; "" for one that no recipe makes.
-        encoder: makes an encoder of the parts of a folder; None if it is no encoder.
-        responder: makes a responder of the parts of a folder and a `Decoding`; None if it is no responder.
-        trained: whether a network is trained, which needs torch.
-        torch: whether the model itself runs on torch.
-        teacher: whether its recipe needs an encoder.
-        corpus: what it is made of.
-    """
-
-    about: str
-    encoder: Callable[[Parts], PortableEncoder] | None = None
+    about: str  # "" for one that no recipe makes
+    encoder: Callable[[Parts], PortableEncoder] | None = None  # made of the parts of a folder
     responder: Callable[[Parts, Decoding], Responder] | None = None
-    trained: bool = False
-    torch: bool = False
-    teacher: bool = False
-    corpus: str = "dialogues"
+    trained: bool = False  # a network is trained, which needs torch
+    torch: bool = False  # the model itself runs on torch
+    teacher: bool = False  # its recipe needs an encoder
+    corpus: str = "dialogues"  # what it is made of
 
     @property
     def is_material(self) -> bool:
@@ -71,7 +61,12 @@ class ModelKind(NamedTuple):
         return f"rejoinder pretrain {recipe} CORPUS...{teacher} -o FOLDER", f"{self.corpus}{extra}"
 
 
-_retrieval, _generation, _recurrent = _load("retrieval"), _load("generation"), _load("recurrent_encoders")
+_retrieval, _generation, _recurrent = (
+    _load("retrieval"),
+    _load("generation"),
+    _load("recurrent_encoders"),
+)
+_word_vectors, _sentence = _load("encoders", "average_encoder"), _load("encoders", "sentence_encoder")
 _network: dict[str, Any] = {"trained": True, "torch": True}
 MODELS: dict[str, ModelKind] = {
     "average": ModelKind("", _load("encoders", "average_of")),
@@ -84,9 +79,7 @@ MODELS: dict[str, ModelKind] = {
     "hred": ModelKind("a hierarchical recurrent encoder and a decoder", _recurrent, _generation, **_network),
     "vhred": ModelKind("an HRED with a latent variable", _recurrent, _generation, **_network),
     "mrrnn": ModelKind("an HRED that plans a coarse sequence first", responder=_generation, **_network),
-    "dual-encoder": ModelKind(
-        "two encoders that choose a response", responder=_load("retrieval", "dual_encoder_from_parts"), **_network
-    ),
+    "dual-encoder": ModelKind("two encoders that choose a response", responder=_retrieval, **_network),
     "student": ModelKind(
         "a small encoder that was taught a large one's vectors", _load("student"), trained=True, teacher=True
     ),
@@ -102,19 +95,16 @@ MODELS: dict[str, ModelKind] = {
 }
 """Every kind of model in a folder but judges."""
 _BUNDLED, _NAMED = "comes along", "is named so"
-_RECURRENT = ("hred", "vhred")
 _REMOVED = {"dan": "This version has no such models any more. Train it again over another encoder"}
 ENCODERS: Registry[PortableEncoder] = Registry(
     "encoder",
     (
-        Entry(
-            WORD_VECTORS, "averaged word vectors", lambda _, path: _load("encoders", "average_encoder")(path), _BUNDLED
-        ),
+        Entry(WORD_VECTORS, "averaged word vectors", lambda _, path: _word_vectors(path), _BUNDLED),
         Entry("rejoinder", "the sentence encoder of the judge in the box", lambda *_: load_encoder(JUDGE), _BUNDLED),
         Entry(
             "sentence:MODEL_OR_FOLDER",
             "any model of sentence-transformers",
-            lambda name, _: _load("encoders", "sentence_encoder")(name.partition(":")[2]),
+            lambda name, _: _sentence(name.partition(":")[2]),
             _NAMED,
             "the model; the extra encoders",
         ),
@@ -132,7 +122,7 @@ def _endpoint(rest: str, decoding: Decoding) -> Responder:
     return EndpointResponder(address, model, sample, decoding.temperature, decoding.top_p, decoding.longest)
 
 
-def _command(rest: str, _decoding: Decoding) -> Responder:
+def _command(rest: str, _: Decoding) -> Responder:
     from rejoinder.external.responder import CommandResponder
 
     return CommandResponder(rest)
@@ -149,6 +139,11 @@ RESPONDERS: Registry[Responder] = Registry(
 """Responders that are no trained models; `load(rest, decoding)` takes the part of the name after the colon."""
 
 
+def _kind_of(parts: Parts) -> tuple[str, ModelKind]:
+    kind = str(parts.config.get("kind"))
+    return kind, MODELS.get(kind, ModelKind(""))
+
+
 def encoder_of(parts: Parts, where: str = "") -> PortableEncoder:
     """Return the encoder that `parts` hold, with a `kind` in their config; `where` is their source, for messages.
 
@@ -156,13 +151,13 @@ def encoder_of(parts: Parts, where: str = "") -> PortableEncoder:
         DataError: they are those of something else.
         MissingExtra: a library that it needs is not installed.
     """
-    kind = str(parts.config.get("kind"))
-    if kind not in MODELS or (load := MODELS[kind].encoder) is None:
-        known = ", ".join(name for name, model in MODELS.items() if model.encoder)
+    kind, model = _kind_of(parts)
+    if model.encoder is None:
+        known = ", ".join(name for name, other in MODELS.items() if other.encoder)
         remedy = _REMOVED.get(kind, "Name the folder of a pre-trained model")
         raise DataError(f"a model of kind {kind!r}, expected one of {known}", remedy, where=where)
     with in_folder(where):
-        return load(parts)
+        return model.encoder(parts)
 
 
 def load_encoder(
@@ -177,31 +172,30 @@ def load_encoder(
         vectors: file of word vectors for `word-vectors`; by default the bundled ones.
 
     Raises:
-        MissingAsset: there is no model.
-        MissingExtra: a library that it needs is not installed.
-        UnusableModel: it is a model of another library that is refused or damaged.
-        DataError: the folder holds something else, or is damaged.
+        MissingAsset, MissingExtra: there is no model, or a library that it needs is not installed.
+        UnusableModel, DataError: it is damaged, refused or something else.
         UsageError: there is no such state, or the encoder has a single one; or `vectors` of an encoder without words.
     """
-    if vectors is not None and str(name) != WORD_VECTORS:
+    name = str(name)
+    if vectors is not None and name != WORD_VECTORS:
         raise UsageError(f"the encoder {name} takes the place of word vectors. Leave {vectors} out, or the encoder")
-    if entry := ENCODERS.entry(str(name)):
+    if entry := ENCODERS.entry(name):
         if state is not None:
             raise UsageError(f"the encoder {name} has one state only. Leave the state {state} out")
-        return entry.load(str(name), vectors)
+        return entry.load(name, vectors)
     parts = read_folder(name)
-    kind = str(parts.config.get("kind"))
-    if (kind not in MODELS or MODELS[kind].encoder is None) and INSIDE in parts.config:
+    if _kind_of(parts)[1].encoder is None and INSIDE in parts.config:
         with in_folder(name):
             parts = parts.inner(INSIDE)
-        kind = str(parts.config.get("kind"))
-    if kind in _RECURRENT:
-        from rejoinder.models.recurrent_encoders import with_state
-
-        parts = replace(parts, config=with_state(parts.config, state))
+    kind, model = _kind_of(parts)
+    if model.encoder is _recurrent:
+        if state not in (None, "context", "utterance"):
+            raise UsageError(f"no state is called {state!r}. There are: context, utterance")
+        config = {"state": "context", **parts.config}
+        parts = replace(parts, config=config | {"state": state or config["state"]})
     elif state is not None:
         raise UsageError(f"{name}: a model of kind {kind} has one state only. Leave the state {state} out")
-    return encoder_of(parts, str(name))
+    return encoder_of(parts, name)
 
 
 def encode(
@@ -251,8 +245,7 @@ def load_responder(name: str | Path | Responder, *, decoding: Decoding | None = 
 
     Raises:
         UsageError: there is no such responder.
-        MissingAsset: a file that it needs is missing.
-        MissingExtra: a library that it needs is not installed.
+        MissingAsset, MissingExtra: a file or a library that it needs is missing.
         DataError: such a file is damaged, or the model in the folder is no responder.
     """
     from rejoinder.models.decoding import Decoding
@@ -264,12 +257,12 @@ def load_responder(name: str | Path | Responder, *, decoding: Decoding | None = 
         return name
     if os.path.isdir(name):  # noqa: PTH112 - Path.is_dir raises OSError for a name that is too long
         parts = read_folder(name)
-        kind = str(parts.config.get("kind"))
-        if kind not in MODELS or (load := MODELS[kind].responder) is None:
+        kind, model = _kind_of(parts)
+        if model.responder is None:
             problem = f"a model of kind {kind!r}, expected one of {', '.join(responder_kinds())}"
             raise DataError(problem, "Name a folder with a responder; rejoinder pretrain makes them", where=str(name))
         with in_folder(name):
-            return load(parts, decoding or Decoding())
+            return model.responder(parts, decoding or Decoding())
     if entry := RESPONDERS.entry(str(name)):
         return entry.load(str(name).partition(":")[2], decoding or Decoding())
     known = ", ".join(f"{prefix}:..." for prefix in RESPONDERS)

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from rejoinder.data.folders import AGAIN, Parts, value_in
-from rejoinder.errors import DataError, UsageError
+from rejoinder.errors import DataError
 from rejoinder.models import require_torch
 from rejoinder.models.sizes import DialogueSizes, TweetSizes
 from rejoinder.models.tweets import UNKNOWN, as_numbers, clean_tweet, numbered
@@ -34,31 +34,12 @@ if TYPE_CHECKING:
     from rejoinder.models.networks.tweet2vec import Tweet2Vec
 
 StateOf = Literal["context", "utterance"]
-STATES = get_args(StateOf)
 VOCABULARY, CHARACTERS = "vocabulary.json", "characters.json"
-
-
-def with_state(config: Mapping[str, Any], state: str | None) -> dict[str, Any]:
-    """Return the config of a model with a state: the one of the call, else its own, else `context`.
-
-    Raises:
-        UsageError: there is no such state.
-    """
-    if state is not None and state not in STATES:
-        raise UsageError(f"no state is called {state!r}. There are: {', '.join(STATES)}")
-    return {"state": STATES[0], **config, **({"state": state} if state else {})}
 
 
 @dataclass(frozen=True)
 class RecurrentEncoder:
-    """Encodes texts with a trained HRED or VHRED.
-
-    Attributes:
-        parts: everything that `from_parts` needs to make it again.
-        model: the network, in evaluation mode.
-        reader: contexts to numbers.
-        state: the state that stands for a text.
-    """
+    """Encodes texts with a trained HRED or VHRED; `from_parts` makes it again from its `parts`."""
 
     parts: Parts
     model: DialogueModel
@@ -86,8 +67,7 @@ class RecurrentEncoder:
 
     def silence(self) -> FloatArray:
         """Return [D] the state of a dialogue whose only turn ends at once."""
-        (state,) = self._encode([[as_turn([], self.reader.longest_turn)]])
-        return np.asarray(state)
+        return np.asarray(self._encode([[as_turn([], self.reader.longest_turn)]])[0])
 
     def truncated(self, texts: Sequence[str]) -> list[int]:
         """Return the positions of texts whose end is not read."""
@@ -133,14 +113,7 @@ def from_parts(parts: Parts) -> RecurrentEncoder:
 
 @dataclass(frozen=True)
 class TweetEncoder:
-    """Encodes texts with a trained tweet2vec.
-
-    Attributes:
-        parts: everything that `tweets_from_parts` needs to make it again.
-        model: the network, in evaluation mode.
-        characters: the number of each known character.
-        longest: characters read of a text.
-    """
+    """Encodes texts with a trained tweet2vec: the number of each known character, and how many are read of a text."""
 
     parts: Parts
     model: Tweet2Vec
@@ -200,8 +173,7 @@ def tweets_from_parts(parts: Parts) -> TweetEncoder:
 
     sizes, characters = value_in(parts.config, "sizes", TweetSizes), numbered(words_of(parts.files, CHARACTERS))
     if max(characters.values()) >= sizes.symbols:
-        problem = f"{max(characters.values())} characters for a network of {sizes.symbols} symbols"
-        raise DataError(problem, AGAIN, field="sizes.symbols")
+        raise DataError(f"{len(characters)} characters for {sizes.symbols} symbols", AGAIN, field="sizes.symbols")
     # The curves and hashtags of its training are in the folder too, but decide nothing.
     kept = Parts(parts.config, parts.tensors, {CHARACTERS: parts.files[CHARACTERS]})
     model = build(lambda: Tweet2Vec(sizes), parts.tensors)

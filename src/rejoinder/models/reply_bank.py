@@ -42,12 +42,7 @@ class Retriever(Responder, Protocol):
 
 @dataclass(frozen=True)
 class ReplyBank:
-    """The candidates.
-
-    Attributes:
-        texts: U responses that differ in more than case and white space.
-        starts: [U + 1] the first pair of each response among all P.
-    """
+    """U responses that differ in more than case and white space, and the first pair [U + 1] of each among all P."""
 
     texts: Sequence[str]
     starts: NDArray[np.int64]
@@ -67,6 +62,11 @@ class ReplyBank:
     def _places(self) -> dict[str, int]:
         return {_folded(text): place for place, text in enumerate(self.texts)}
 
+    def places(self, pairs: NDArray[np.integer[Any]]) -> list[int]:
+        """Return the places of the responses of some pairs."""
+        places: list[int] = (np.searchsorted(self.starts, pairs, side="right") - 1).tolist()
+        return places
+
     def group(self, text: str | None) -> slice | None:
         """Return the pairs, of all P, that have the response `text`; None if it is no candidate."""
         place = None if text is None else self._places.get(_folded(text))
@@ -75,9 +75,7 @@ class ReplyBank:
     def single_source(self, text: str | None) -> int | None:
         """Return the place of the response `text` if a single pair has it: it is gone when that pair is withheld."""
         group = self.group(text)
-        if text is None or group is None or group.stop - group.start > 1:
-            return None
-        return self._places[_folded(text)]
+        return self.places(np.array([group.start]))[0] if group and group.stop - group.start == 1 else None
 
     def answer(self, places: Iterable[int], scores: Iterable[float | None]) -> Answer:
         """Return the responses at some places, best first, as an answer."""
@@ -94,11 +92,7 @@ class Sample(NamedTuple):
 
 
 def bank_of(parts: Parts) -> ReplyBank:
-    """Return the bank among the parts of a responder.
-
-    Raises:
-        DataError: there is none, or it is damaged.
-    """
+    """Return the bank among the parts of a responder. Raises `DataError` if there is none, or it is damaged."""
     if PART not in parts.config:
         raise DataError("it has no candidates to choose from", "Call rejoinder pretrain again, as it was called")
     inner = parts.inner(PART)
@@ -115,11 +109,7 @@ def sample(dialogues: Iterable[Dialogue], most: int, seed: int) -> Sample:
 
     Every turn but the first is a response to all turns before it. Each pair has a hash of `seed` and its words, without
     case and white space, and the pairs with the smallest hashes are kept. So every different pair is equally likely,
-    however often it occurs; one pass is enough; memory grows with `most` alone; and the order of the corpus does not
-    matter.
-
-    Raises:
-        DataError: there is no dialogue.
+    one pass is enough, and the order of the corpus does not matter. Raises `DataError` if there is no dialogue.
 
     Source: Cohen and Kaplan 2007, Summarizing data using bottom-k sketches.
     """
@@ -137,17 +127,14 @@ def sample(dialogues: Iterable[Dialogue], most: int, seed: int) -> Sample:
                 heappush(largest, -key)
             kept[key] = dialogue, place
     if not kept:
-        raise DataError(
-            "no dialogue to take responses from",
-            "Give a larger corpus; dialogues with ratings count with --keep-judged alone",
-        )
+        remedy = "Give a larger corpus; dialogues with ratings count with --keep-judged alone"
+        raise DataError("no dialogue to take responses from", remedy)
     groups: dict[str, list[tuple[Dialogue, int]]] = {}
-    for key in sorted(kept):  # the hashes decide which of equally good responses comes first
-        dialogue, place = kept[key]
-        groups.setdefault(_folded(dialogue.turns[place]), []).append(kept[key])
+    for _, (dialogue, place) in sorted(kept.items()):  # hashes decide which of equally good responses comes first
+        groups.setdefault(_folded(dialogue.turns[place]), []).append((dialogue, place))
     pairs = [pair for group in groups.values() for pair in group]
     starts = np.cumsum([0, *map(len, groups.values())], dtype=np.int64)
-    texts = [dialogue.turns[place] for dialogue, place in (group[0] for group in groups.values())]
+    texts = [dialogue.turns[place] for (dialogue, place), *_ in groups.values()]
     return Sample(ReplyBank(texts, starts), [dialogue.turns[:place] for dialogue, place in pairs], seen)
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rejoinder.models.networks.dual_encoder import DualEncoder
     from rejoinder.models.networks.loading import TurnReader
 
-RANDOM, BY_CONTEXT, BY_RESPONSE = "random", "c-tfidf", "r-tfidf"
+RANDOM, BY_CONTEXT, BY_RESPONSE, DUAL_ENCODER = "random", "c-tfidf", "r-tfidf", "dual-encoder"
 NO_WORD_SHARED = "no candidate shares a word with the context"
 NEIGHBOURS = 100
 """Pairs of the most similar contexts whose responses `TfidfResponder.rank` compares candidates with."""
@@ -47,51 +47,39 @@ _RESPONSES = 10_000  # that are encoded together
 
 @dataclass(frozen=True)
 class RandomResponder:
-    """Answers with responses drawn from the bank, each in proportion to its pairs.
-
-    Attributes:
-        bank: the candidates.
-        options: digest of the model.
-        name: `random`.
-    """
+    """Answers with responses drawn from the bank, each in proportion to its pairs, as the seed of a request decides."""
 
     bank: ReplyBank
     options: Mapping[str, Any] = field(default_factory=dict)
     name: str = RANDOM
 
     def respond_batch(self, requests: Sequence[Request], count: int) -> list[Answer]:
-        """Return answers to requests, which their seeds decide."""
+        """See `Responder`."""
         return [self._answer(request, count) for request in requests]
 
     def _answer(self, request: Request, count: int) -> Answer:
         pairs = np.random.default_rng(request.seed).permutation(self.bank.pairs)
         if group := self.bank.group(request.withheld):
             pairs = pairs[pairs != group.start]  # the pairs of a response are alike, any of them may go
-        drawn = dict.fromkeys(np.searchsorted(self.bank.starts, pairs, side="right") - 1)
-        places = list(islice(drawn, count))
+        places = list(islice(dict.fromkeys(self.bank.places(pairs)), count))
         return self.bank.answer(places, [None] * len(places))
 
     def rank(self, requests: Sequence[Request], candidates: Sequence[Sequence[str]]) -> FloatArray:
-        """See `Retriever`; scores from 0 to 1, which the seeds of the requests decide."""
+        """See `Retriever`; scores from 0 to 1."""
         pairs = zip(requests, candidates, strict=True)
         return np.array([np.random.default_rng(request.seed).random(len(texts)) for request, texts in pairs])
 
 
 @dataclass(frozen=True)
 class Tfidf:
-    """Texts to sparse vectors whose products are cosines.
-
-    Attributes:
-        words: V words.
-        idf: [V] their weights.
-    """
+    """Texts to sparse vectors whose products are cosines: V words and their weights [V]."""
 
     words: Sequence[str]
     idf: FloatArray
 
     @cached_property
     def _counter(self) -> Any:
-        return _word_counter(vocabulary={word: place for place, word in enumerate(self.words)})
+        return _word_counter(vocabulary=self.words)
 
     def vectors(self, contexts: Sequence[Context]) -> csr_matrix:
         """Return [n, V] vectors of contexts, of length 1, or 0 without a known word."""
@@ -117,14 +105,8 @@ def _word_counter(**options: Any) -> Any:
 class TfidfResponder:
     """Answers with the response that is most similar to the context (R-TFIDF) or whose own context is (C-TFIDF).
 
-    Only candidates that share a word with the context are answers.
-
-    Attributes:
-        bank: the candidates.
-        weights: of words.
-        index: [U, V] vectors of the responses, or [P, V] of the contexts of the pairs, by column.
-        name: `r-tfidf` or `c-tfidf`.
-        options: digest of the model.
+    Only candidates that share a word with the context are answers. `index` has the vectors [U, V] of the responses, or
+    [P, V] of the contexts of the pairs, by column; `name` is `r-tfidf` or `c-tfidf`.
     """
 
     bank: ReplyBank
@@ -146,23 +128,18 @@ class TfidfResponder:
         is highest; a candidate in the bank gets its score in an answer.
         """
         contexts = self.weights.vectors([request.context for request in requests])
-        pairs = zip(contexts, candidates, strict=True)
-        return np.array([self._ranked(context, self._vectors(texts)) for context, texts in pairs])
+        return np.array([self._ranked(*pair) for pair in zip(contexts, candidates, strict=True)], dtype=float)
 
-    def _vectors(self, texts: Sequence[str]) -> csr_matrix:
-        return self.weights.vectors([(text,) for text in texts])
-
-    def _ranked(self, context: csr_matrix, candidates: csr_matrix) -> FloatArray:
-        """Return [K] scores of candidates [K, V]."""
+    def _ranked(self, context: csr_matrix, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return [K] scores of candidates."""
+        candidates = self.weights.vectors([(text,) for text in texts])  # [K, V]
         if self.name == BY_RESPONSE:
-            cosines: FloatArray = (candidates @ context.T).toarray()[:, 0].astype(float)
+            cosines: NDArray[np.float32] = (candidates @ context.T).toarray()[:, 0]
             return cosines
         similar = self._similar(context)
         pairs = top(similar, NEIGHBOURS)
-        places = np.searchsorted(self.bank.starts, pairs, side="right") - 1
-        responses = self._vectors([self.bank.texts[place] for place in places])
-        products: FloatArray = (candidates @ responses.T).toarray() * similar[pairs]  # [K, NEIGHBOURS]
-        highest: FloatArray = products.max(axis=1)
+        responses = self.weights.vectors([(self.bank.texts[place],) for place in self.bank.places(pairs)])
+        highest: NDArray[np.float32] = ((candidates @ responses.T).toarray() * similar[pairs]).max(axis=1)
         return highest
 
     def _similar(self, context: csr_matrix) -> NDArray[np.float32]:
@@ -197,16 +174,11 @@ def _no_answer(request: Request) -> Answer:
 
 
 def fit_tfidf(bank: ReplyBank, contexts: Sequence[Context], *, smooth: bool) -> tuple[Tfidf, csr_matrix, csr_matrix]:
-    """Return the weights of words in a bank, and the vectors of its contexts [P, V] and its responses [U, V].
+    """Return the weights of words in a bank, and the vectors of the contexts of its pairs [P, V] and responses [U, V].
 
     A word weighs log(P / df), where df counts the pairs that have it in context or response. The paper takes logarithms
     over dialogues, in which it counts contexts alone, but a word that only responses have would have no weight then;
-    the released program too fits on both.
-
-    Args:
-        bank: the responses.
-        contexts: of each pair of the bank.
-        smooth: takes log((1 + P) / (1 + df)) + 1, as scikit-learn does.
+    the released program too fits on both. With `smooth` it weighs log((1 + P) / (1 + df)) + 1, as in scikit-learn.
 
     Source: Liu et al. 2016, section 4.1.
     """
@@ -231,15 +203,20 @@ def retrieval_parts(config: Mapping[str, Any], sampled: Sample, *, smooth: bool 
     return parts.holding(PART, sampled.bank.parts)
 
 
-def from_parts(parts: Parts, _decoding: Decoding) -> RandomResponder | TfidfResponder:
+def from_parts(parts: Parts, _: Decoding) -> RandomResponder | TfidfResponder | DualEncoderResponder:
     """Return the responder of these parts; it does not decode.
 
     Raises:
         DataError: the candidates are missing, or a part is damaged.
+        MissingExtra: a dual encoder needs torch, which is not installed.
     """
     bank, options, kind = bank_of(parts), {"weights": parts.digest}, parts.config["kind"]
     if kind == RANDOM:
         return RandomResponder(bank, options)
+    if kind == DUAL_ENCODER:
+        towers = _towers(parts)
+        vectors = tensor(parts.tensors, f"{PART}.{_VECTORS}", (len(bank.texts), towers.model.sizes.units))
+        return DualEncoderResponder(towers, bank, vectors.astype(np.float32), options)
     words = words_of(parts.files, _WORDS)
     if len(set(words)) < len(words):
         raise DataError(f"{_WORDS} holds a word twice", AGAIN)
@@ -249,11 +226,7 @@ def from_parts(parts: Parts, _decoding: Decoding) -> RandomResponder | TfidfResp
 
 
 def _index(tensors: Tensors, height: int, words: int) -> csc_matrix:
-    """Return the vectors [height, V] to compare with; places outside would be read from other memory, so check them.
-
-    Raises:
-        DataError: they are no such matrix.
-    """
+    """Return the vectors [height, V] to compare with; `DataError` where places outside would be read from memory."""
     from scipy.sparse import csc_matrix
 
     values = tensor(tensors, "values", (None,))
@@ -275,12 +248,7 @@ def _index(tensors: Tensors, height: int, words: int) -> csc_matrix:
 
 @dataclass(frozen=True)
 class Towers:
-    """A trained Dual Encoder: contexts and responses to vectors whose product is the logit.
-
-    Attributes:
-        model: the network, in evaluation mode.
-        reader: contexts to numbers.
-    """
+    """A trained Dual Encoder: contexts and responses to vectors whose product is the logit."""
 
     model: DualEncoder
     reader: TurnReader
@@ -293,14 +261,13 @@ class Towers:
             # Behind the last turn of a dialogue stands the state after that turn.
             return self.model.projected(self.model.encode_prefixes(as_dialogues(batch))[:, -1])
 
+        decode = self.reader.vocabulary.decode  # "" for unknown pieces, spaces and the end
         turns = [self.reader.numbers(context) for context in contexts]
-        known = [context if any(map(self._is_known, context)) else [] for context in turns]
+        known = [
+            context if any(decode([n for n in turn if n != UNK_ID]) for turn in context) else [] for context in turns
+        ]
         width = self.model.sizes.units
         return encode_in_batches(known, width, lambda context: sum(map(len, context)), last).astype(np.float32)
-
-    def _is_known(self, turn: Sequence[int]) -> bool:
-        """Return whether a turn has anything but unknown pieces, spaces and its end."""
-        return bool(self.reader.vocabulary.decode([number for number in turn if number != UNK_ID]))
 
     def responses(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return [n, D] vectors of responses; NaN for one without a piece."""
@@ -308,29 +275,19 @@ class Towers:
 
         longest, pieces = self.reader.longest_turn, self.reader.vocabulary.encode_batch(texts)
         turns = [as_turn(ids, longest) if ids else [] for ids in pieces]
-        encode = self.model.encode_turns
-        return encode_in_batches(turns, self.model.sizes.units, len, lambda batch: encode(pad(batch))).astype(
-            np.float32
-        )
+        encode, width = self.model.encode_turns, self.model.sizes.units
+        return encode_in_batches(turns, width, len, lambda batch: encode(pad(batch))).astype(np.float32)
 
 
 @dataclass(frozen=True)
 class DualEncoderResponder:
-    """Answers with the responses of the bank whose logit is highest.
-
-    Attributes:
-        towers: the trained model.
-        bank: the candidates.
-        vectors: [U, D] of their responses.
-        options: digest of the model.
-        name: `dual-encoder`.
-    """
+    """Answers with the responses of the bank, whose vectors are [U, D], with the highest logit."""
 
     towers: Towers
     bank: ReplyBank
     vectors: NDArray[np.float32]
     options: Mapping[str, Any] = field(default_factory=dict)
-    name: str = "dual-encoder"
+    name: str = DUAL_ENCODER
 
     def respond_batch(self, requests: Sequence[Request], count: int) -> list[Answer]:
         """Return answers to requests; the score of a reply is the logit."""
@@ -368,18 +325,6 @@ def with_bank(parts: Parts, bank: ReplyBank) -> Parts:
     return parts.holding(PART, replace(bank.parts, tensors={**bank.parts.tensors, _VECTORS: vectors}))
 
 
-def dual_encoder_from_parts(parts: Parts, _decoding: Decoding) -> DualEncoderResponder:
-    """Return the responder of the parts of a Dual Encoder with a bank; it does not decode.
-
-    Raises:
-        DataError: the candidates are missing, or a part is damaged.
-        MissingExtra: torch is not installed.
-    """
-    bank, towers = bank_of(parts), _towers(parts)
-    vectors = tensor(parts.tensors, f"{PART}.{_VECTORS}", (len(bank.texts), towers.model.sizes.units))
-    return DualEncoderResponder(towers, bank, vectors.astype(np.float32), {"weights": parts.digest})
-
-
 def _towers(parts: Parts) -> Towers:
     """Return the trained model among the parts of a responder."""
     require_torch("A dual encoder")
@@ -390,5 +335,4 @@ def _towers(parts: Parts) -> Towers:
     weights = {name: values for name, values in parts.tensors.items() if not name.startswith(f"{PART}.")}
     reader = turn_reader(parts, sizes.vocabulary)
     # In training the last turn of a piece is a response and in no context.
-    reader = replace(reader, most_turns=reader.most_turns - 1)
-    return Towers(build(lambda: DualEncoder(sizes), weights), reader)
+    return Towers(build(lambda: DualEncoder(sizes), weights), replace(reader, most_turns=reader.most_turns - 1))

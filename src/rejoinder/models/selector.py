@@ -109,7 +109,7 @@ class Selector:
                 on; T is from 1 to `self.turns`. Zeros or NaN stand for a turn that has no vector.
         """
         side, (count, depth, width) = self._contexts, turns.shape
-        vectors = units(np.nan_to_num(turns).reshape(-1, width)).reshape(turns.shape)
+        vectors = units(np.where(np.isnan(turns), 0, turns).reshape(-1, width)).reshape(turns.shape)
         # Turns that no context has are left out: most of the matrix need not be read for one short context.
         depth = max((turn + 1 for turn in range(depth) if vectors[:, turn].any()), default=1)
         matrix = side.up.matrix

@@ -1,19 +1,22 @@
 """Batches of dialogues for hierarchical models, with little padding, in an order that a seed decides.
 
 A batch takes pieces with like numbers of turns and like lengths. Its turns are then sorted by length, whatever dialogue
-they stand in, and cut into a few chunks; only inside a chunk is anything padded. `rows` puts the dialogues together
-again from what a model computed for each turn.
+they belong to, and cut into a few chunks; only inside a chunk is anything padded. Shapes: N turns of B pieces.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from rejoinder.errors import UsageError
+from rejoinder.errors import DataError
+from rejoinder.models.networks.dialogue import Dialogues, Turns
+from rejoinder.models.networks.mrrnn import WordsAndCoarse
 from rejoinder.models.vocabulary import PAD_ID
 from rejoinder.pretraining.tokens import TokenStore
 
@@ -25,91 +28,56 @@ MOST_PADDING = 0.095
 """Share of a batch's positions that may be padding; a batch is cut into as few chunks as allow that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """Turns of like length.
+@dataclass(frozen=True)
+class DialogueBatches:
+    """The batches of two token stores; the training part is passed over as often as the run needs.
 
     Attributes:
-        tokens: `[n, T]` ids; a turn that is shorter than T is filled with `PAD_ID` after its end.
-        lengths: `[n]` ids of each turn, its end included; longest first, so T is the first.
+        train: tokens to train on.
+        held_out: tokens to validate on.
+        tokens_per_batch: the most positions of a batch, padding included; only a piece that is larger by itself makes a
+            larger batch.
+        seed: decides the order.
+        coarse: the coarse sequences of both parts, turn by turn, for a MrRNN.
     """
 
-    tokens: Ints
-    lengths: Ints
+    train: TokenStore
+    held_out: TokenStore
+    tokens_per_batch: int
+    seed: int
+    coarse: tuple[TokenStore, TokenStore] | None = None
+
+    def training(self, update: int, rank: int, world: int) -> Iterator[Dialogues | WordsAndCoarse]:
+        """See `loop.Batches`."""
+        turns = itertools.islice(self._passes(world), update, None)
+        return (self._batch(self.train, 0, pieces[rank]) for pieces in turns)
+
+    def validation(self) -> Iterator[Dialogues | WordsAndCoarse]:
+        """See `loop.Batches`."""
+        plan = batch_plan(self.held_out, self.tokens_per_batch, seed=0, epoch=0)
+        return (self._batch(self.held_out, 1, pieces) for pieces in plan)
+
+    def _batch(self, store: TokenStore, part: int, pieces: Ints) -> Dialogues | WordsAndCoarse:
+        """Return the batch of some pieces of a part, with their coarse sequences if there are any."""
+        words = make_batch(store, pieces)
+        return words if self.coarse is None else WordsAndCoarse(words, make_batch(self.coarse[part], pieces))
+
+    def _passes(self, world: int) -> Iterator[tuple[Ints, ...]]:
+        """Yield the pieces of a batch for each of `world` processes, pass after pass, without end.
+
+        Up to `world` - 1 batches at the end of a pass are left out, so that all processes get the same number.
+        """
+        for epoch in itertools.count():
+            turn: tuple[Ints, ...] = ()
+            plan = batch_plan(self.train, self.tokens_per_batch, self.seed, epoch)
+            for turn in zip(*[plan] * world, strict=False):
+                yield turn
+            if not turn:
+                raise DataError(f"fewer batches than processes ({world})", "Give a larger corpus, or smaller batches")
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """B pieces of dialogues with N turns in all, U the most that one of them has.
-
-    Attributes:
-        chunks: the N turns, longest first, cut into chunks of like length.
-        rows: `[B, U]` where each turn stands among the N turns of all chunks, one after the other; -1 where a piece
-            has fewer turns.
-    """
-
-    chunks: list[Chunk]
-    rows: Ints
-
-
-def piece_stream(
-    store: TokenStore, *, tokens_per_batch: int, seed: int, epoch: int, rank: int = 0, world: int = 1, first: int = 0
-) -> Iterator[Ints]:
-    """Yield the pieces of each batch of one epoch, in an order that `seed` and `epoch` decide (see `make_batch`).
-
-    Every piece comes once, except that with several processes up to `world` - 1 batches at the end are left out, so
-    that all processes get the same number. Memory grows with the number of pieces by a few bytes each.
-
-    Args:
-        store: the corpus.
-        tokens_per_batch: the most positions of a batch, padding included; only a single piece that is larger than that
-            by itself makes a larger batch.
-        seed: decides the order, together with `epoch`.
-        epoch: number of the pass over the corpus.
-        rank: which of the `world` processes this one is; it gets every `world`-th batch.
-        world: number of processes.
-        first: how many batches of this process to pass over, as a run that is resumed needs.
-
-    Raises:
-        UsageError: `tokens_per_batch` is not positive, or `rank` is none of 0 to `world` - 1.
-    """
-    if not 0 <= rank < world:
-        raise UsageError(f"rank is {rank}, expected 0 to {world - 1} (world is {world})")
-    turn: list[Ints] = []
-    for number, pieces in enumerate(_plan(store, tokens_per_batch, seed, epoch)):
-        turn.append(pieces)
-        if len(turn) == world:
-            if number // world >= first:
-                yield turn[rank]
-            turn = []
-
-
-def batch_count(store: TokenStore, *, tokens_per_batch: int, seed: int, epoch: int, world: int = 1) -> int:
-    """The number of batches that `piece_stream` yields for the same arguments, to each of `world` processes.
-
-    It differs a little from epoch to epoch, because other pieces meet.
-    """
-    return sum(1 for _ in _plan(store, tokens_per_batch, seed, epoch)) // world
-
-
-def make_batch(store: TokenStore, pieces: Ints) -> Batch:
-    """The batch of some pieces of the corpus; row b of `rows` is piece b."""
-    sizes = store.starts[pieces + 1, 0] - store.starts[pieces, 0]
-    lengths = np.concatenate([store.lengths(piece) for piece in pieces])
-    ids = np.concatenate([store.ids(piece) for piece in pieces]).astype(np.int64)
-    starts = np.cumsum(lengths) - lengths
-    order = np.argsort(-lengths, kind="stable")
-    chunks = [_chunk(ids, starts[part], lengths[part]) for part in np.split(order, _cuts(lengths[order]))]
-    rows = np.full((len(pieces), int(sizes.max())), -1)
-    # Row by row, the turns fill the places that are theirs, in the order they were read in.
-    rows[np.arange(rows.shape[1]) < sizes[:, None]] = np.argsort(order)
-    return Batch(chunks, rows)
-
-
-def _plan(store: TokenStore, tokens_per_batch: int, seed: int, epoch: int) -> Iterator[Ints]:
-    """Yield the pieces of each batch."""
-    if tokens_per_batch < 1:
-        raise UsageError(f"tokens_per_batch is {tokens_per_batch}, expected a positive number")
+def batch_plan(store: TokenStore, tokens_per_batch: int, seed: int, epoch: int) -> Iterator[Ints]:
+    """Yield the pieces of each batch of a pass, in an order that `seed` and `epoch` decide; each piece once."""
     generator = np.random.default_rng([seed, epoch])
     # Chunks keep padding under its share, so this many ids stay within the budget with it.
     budget = int(tokens_per_batch * (1 - MOST_PADDING))
@@ -124,8 +92,22 @@ def _plan(store: TokenStore, tokens_per_batch: int, seed: int, epoch: int) -> It
             yield batches[place]
 
 
+def make_batch(store: TokenStore, pieces: Ints) -> Dialogues:
+    """Return the batch of some pieces of the corpus; row b of `rows` is piece b, its turns are the longest first."""
+    sizes = store.starts[pieces + 1, 0] - store.starts[pieces, 0]
+    lengths = np.concatenate([store.lengths(piece) for piece in pieces])
+    ids = np.concatenate([store.ids(piece) for piece in pieces]).astype(np.int64)
+    starts = np.cumsum(lengths) - lengths
+    order = np.argsort(-lengths, kind="stable")
+    chunks = [_chunk(ids, starts[part], lengths[part]) for part in np.split(order, _cuts(lengths[order]))]
+    rows = np.full((len(pieces), int(sizes.max())), -1)
+    # Row by row, the turns fill the places that are theirs, in the order they were read in.
+    rows[np.arange(rows.shape[1]) < sizes[:, None]] = np.argsort(order)
+    return Dialogues(chunks, torch.from_numpy(rows))
+
+
 def _fill(sizes: Ints, budget: int) -> list[int]:
-    """Where to cut a row of sizes so that the sum of each part is within `budget`, or the part is a single one."""
+    """Return where to cut sizes so that the sum of each part is within `budget`, or the part is a single one."""
     cuts, total = [], 0
     for place, size in enumerate(sizes.tolist()):
         if total and total + size > budget:
@@ -135,17 +117,17 @@ def _fill(sizes: Ints, budget: int) -> list[int]:
     return cuts
 
 
-def _chunk(ids: Ints, starts: Ints, lengths: Ints) -> Chunk:
-    """The turns that begin at `starts`, longest first, as one padded array."""
+def _chunk(ids: Ints, starts: Ints, lengths: Ints) -> Turns:
+    """Return the turns that begin at `starts`, longest first, as one padded array."""
     places = np.arange(lengths[0])
     inside = places < lengths[:, None]
     tokens = np.full(inside.shape, PAD_ID)
     tokens[inside] = ids[(starts[:, None] + places)[inside]]
-    return Chunk(tokens, lengths)
+    return Turns(torch.from_numpy(tokens), torch.from_numpy(lengths))
 
 
 def _cuts(lengths: Ints) -> list[int]:
-    """Where to cut turns, sorted longest first, into the fewest chunks whose padding is within `MOST_PADDING`.
+    """Return where to cut turns, longest first, into the fewest chunks whose padding is within `MOST_PADDING`.
 
     Of all cuts into that many chunks, those that pad least. `least[j]` is the fewest positions for the turns before
     the j-th change of length, and `cost[i, j]` the positions of a chunk from change i to change j.

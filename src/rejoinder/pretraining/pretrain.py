@@ -1,189 +1,357 @@
-"""From dialogues to a trained encoder: vocabulary, tokens, training, one folder."""
+"""`pretrain`: from a recipe and corpora to a model in one folder: an encoder, a responder, both, or statistics.
+
+What a run needs on its way (tokens, checkpoints, curves) is in the folder `OUT.run` beside the model.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numpy.typing import NDArray
-
+from rejoinder.data.dialogues import corpus_files
 from rejoinder.data.files import OnError
-from rejoinder.data.folders import Parts, in_folder, read_folder, require_free, run_folder, value_in, write_folder
-from rejoinder.data.outputs import require_apart
-from rejoinder.data.read import raise_error
-from rejoinder.models.sizes import DialogueSizes, DualEncoderSizes, LanguageSizes, MrrnnSizes
-from rejoinder.models.weights import Object, Size, Tensors
-from rejoinder.pretraining.corpora import digests
-from rejoinder.pretraining.curves import write_curves
-from rejoinder.pretraining.dialogue import DialogueTask, MrrnnTask, StoreBatches
-from rejoinder.pretraining.dual import DualTask
-from rejoinder.pretraining.fit import Fitted, fit
-from rejoinder.pretraining.prepared import Corpus
-from rejoinder.pretraining.processes import MARK, claim_run, is_first_process
-from rejoinder.pretraining.recipe import DialogueRecipe, DualEncoderRecipe, LanguageRecipe, MrrnnRecipe, OnDialogues
+from rejoinder.data.folders import Parts, read_folder, require_free, run_folder, write_folder
+from rejoinder.data.outputs import atomic_file, require_apart
+from rejoinder.data.read import raise_error, silent
+from rejoinder.errors import DataError, MissingExtra, UsageError
+from rejoinder.models import MODELS, load_encoder
+from rejoinder.models.reply_bank import Sample, sample
+from rejoinder.models.retrieval import BY_CONTEXT, BY_RESPONSE, RANDOM, retrieval_parts, with_bank
+from rejoinder.pretraining.corpus import Lesson, Log, Source, digests
+from rejoinder.pretraining.recipe import (
+    Candidates,
+    DualEncoderRecipe,
+    MoodRecipe,
+    OnDialogues,
+    PhraseRecipe,
+    Recipe,
+    RetrievalRecipe,
+    SelectorRecipe,
+    StudentRecipe,
+    TfidfRecipe,
+    TweetRecipe,
+    read_recipe,
+)
+from rejoinder.pretraining.statistics import mood_parts, phrase_parts
 from rejoinder.scorer import Advance, ignore
 
 if TYPE_CHECKING:
-    from torch.nn import Module
+    from rejoinder.pretraining.loop import Trained
+
+TEXTS = "texts.json"  # of a teacher's vectors
+RECIPE_FILE = "recipe.json"
+"""The file of a run's folder that holds what decides the run."""
+_TITLES = {"selector": "Selector", "student": "Student", "tweet2vec": "tweet2vec"}
+_ABOUT = {
+    RANDOM: "Answers any context with a response drawn at random",
+    BY_CONTEXT: "Answers a context with the response of the most similar context by TF-IDF (Liu et al. 2016)",
+    BY_RESPONSE: "Answers a context with the most similar response by TF-IDF (Liu et al. 2016)",
+}
+_LOCKED: dict[Path, int] = {}
 
 
 @dataclass(frozen=True)
 class Pretrained:
-    """What a run came to.
+    """A model that `pretrain` has made.
 
     Attributes:
-        folder: the trained model.
-        figures: those of the validation after each stretch.
-        best: those of the stretch whose weights were kept.
-        dialogues: how many there were to train on and to validate on.
+        folder: the model.
+        kind: which kind of model it is.
+        best: figures of the validation whose weights were kept, by name; none of a model without a network.
+        rows: the figures of every validation.
     """
 
     folder: Path
-    figures: list[dict[str, float]]
-    best: dict[str, float]
-    dialogues: tuple[int, int]
+    kind: str
+    best: Mapping[str, float] = field(default_factory=dict)
+    rows: Sequence[Mapping[str, float]] = ()
 
 
-def pretrain_dialogues(
-    recipe: OnDialogues,
+def pretrain(
+    recipe: str | Path | Recipe,
     files: Sequence[str | Path],
     out: str | Path,
     *,
     start: str | Path | None = None,
+    teacher: str | Path | None = None,
     keep_judged: bool = False,
     force: bool = False,
     on_error: OnError = raise_error,
-    say: Callable[[str], None] = lambda _: None,
-    advance: Advance = ignore,
+    log: Log = silent,
+    progress: Advance = ignore,
 ) -> Pretrained:
-    """Train what the recipe says on the dialogues in `files` and save it as the folder `out`.
+    """Make the model of a recipe from dialogues, or a tweet2vec from tweets, and save it as the folder `out`.
 
-    What a run needs on its way (tokens, checkpoints, curves) stands in the folder `OUT.run` beside it. A run that was
-    interrupted goes on from its last checkpoint when it is called again with the same recipe and files. With several
-    devices the program that calls is started again for each further one; what these find written, they read.
+    A run of a network that was interrupted goes on when it is called again with the same recipe and files.
 
     Args:
-        recipe: what and how.
-        files: corpora (see `read_dialogues`).
+        recipe: a TOML file, or what `read_recipe` returns.
+        files: corpora, or folders of them; for a student also one folder of a teacher's vectors.
         out: the folder to save the model in.
-        start: a trained model whose weights of the same name and shape, and whose vocabularies, this one starts from.
-        keep_judged: also train on dialogues that occur in public sets of human judgements.
-        force: replace a model of another run that stands at `out`.
-        on_error: what to do with a bad dialogue.
-        say: takes one line about each step.
-        advance: called with the number of updates done.
+        start: a trained model whose weights to start from; for networks that read dialogues, and for students.
+        teacher: an encoder (see `load_encoder`) whose vectors a student learns, or a selector or moods read.
+        keep_judged: whether to use dialogues that people rated, too.
+        force: whether to replace a model of another run at `out`.
+        on_error: what to do with a bad line.
+        log: receives a line about each step.
+        progress: called with the number of updates done.
 
     Raises:
-        UsageError: `OUT.run` holds a run of another recipe or other files, or a model without its run stands at `out`;
-            `out` is, holds or lies in something that is read; or the loss went out of bounds.
-        DataError: a bad dialogue, or too few of them.
+        UsageError: there is something at `out` that is not to be replaced, or a run of another recipe; `out` is, holds
+            or is inside something that is read; an option has no meaning for the kind; or the loss is not finite.
+        DataError: the recipe or a line is bad, or there are too few dialogues.
+        MissingAsset: a file is not there.
+        MissingExtra: a library that training needs is not installed.
     """
-    out = Path(out)
-    run = require_own(out, [*files, *([] if start is None else [start])], force=force)
-    first = None if start is None else read_folder(start)
-    origin = "" if first is None else first.digest
-    given: dict[str, Any] = {"corpora": digests(files), "start": origin, "keep_judged": keep_judged}
-    claim_run(run, {**recipe.to_dict(), **given})
-    corpus = Corpus(recipe, files, keep_judged, run, say, start or "").prepared(first, on_error)
-    task = _task(recipe, corpus.vocabulary.size, corpus.coarse.size if corpus.coarse else 0)
-    if first is not None:
-        with in_folder(start or ""):
-            shared = _load_matching(task, first)
-        say(f"{shared} weights come from {start}")
-    train, held_out = corpus.stores
-    say(f"training on {train.tokens:,} tokens, validating on {held_out.tokens:,}")
-    source = StoreBatches(train, held_out, recipe.tokens_per_batch, recipe.run.seed, corpus.coarse_stores)
-    fitted = fit(task, source, run, advance)
-    if is_first_process():
-        counts = {"train": asdict(train.counts), "held_out": asdict(held_out.counts)}
-        config = {"kind": recipe.kind, "sizes": task.model.sizes.model_dump(), "recipe": recipe.to_dict()}
-        names = ", ".join(Path(file).name for file in files)
-        about = f"Pre-trained on {train.tokens:,} tokens of dialogue, from {names}."
-        config |= {**given, "counts": counts}
-        save_run(run, out, tensors_of(task.model), fitted, config, corpus.texts, recipe.kind.upper(), about)
-    return Pretrained(out, fitted.rows, fitted.best, (train.pieces, held_out.pieces))
+    recipe, out = read_recipe(recipe) if isinstance(recipe, (str, Path)) else recipe, Path(out)
+    is_network = isinstance(recipe, OnDialogues | StudentRecipe | SelectorRecipe | TweetRecipe)
+    with _needs_torch():
+        if is_network:
+            import rejoinder.pretraining.loop  # noqa: F401 - before any work
+        has_vectors = isinstance(recipe, StudentRecipe) and any((Path(file) / TEXTS).is_file() for file in files)
+        files = files if has_vectors else corpus_files(files)
+        _require_options(recipe, files, start, teacher, keep_judged=keep_judged, has_vectors=has_vectors)
+        run = own_run(out, [*files, *([start] if start else [])], force=force) if is_network else None
+        if run is None:
+            require_apart([out], files)
+            require_free(out, force=force)
+        source = Source(
+            files=files,
+            start=read_folder(start) if start else None,
+            start_folder=start or "",
+            encoder=load_encoder(teacher) if teacher else None,
+            keep_judged=keep_judged,
+            on_error=on_error,
+            log=log,
+            progress=progress,
+        )
+        identity = _identity(recipe, source)
+        if run is not None:
+            return _trained(recipe, source, identity, run, out)
+        parts, card, figures = _counted(recipe, source)
+        about = {"kind": recipe.kind, "recipe": recipe.to_dict(), **identity}
+        write_folder(out, Parts({**parts.config, **about}, parts.tensors, parts.files), card, force=force)
+        return Pretrained(out, recipe.kind, figures)
 
 
-def _task(recipe: OnDialogues, vocabulary: int, coarse: int) -> Any:
-    """The task that the recipe trains, with as many pieces as the vocabularies have."""
-    if isinstance(recipe, MrrnnRecipe):
-        shape = recipe.model.model_dump() | {"coarse_vocabulary": coarse}
-        return MrrnnTask(MrrnnSizes(**shape, vocabulary=vocabulary), recipe.run)
-    if isinstance(recipe, DualEncoderRecipe):
-        return DualTask(DualEncoderSizes(**recipe.model.model_dump(), vocabulary=vocabulary), recipe.run)
-    if isinstance(recipe, LanguageRecipe):
-        return DialogueTask(LanguageSizes(**recipe.model.model_dump(), vocabulary=vocabulary), recipe.run)
-    if isinstance(recipe, DialogueRecipe):
-        sizes = DialogueSizes(**recipe.model.model_dump(), vocabulary=vocabulary)
-        return DialogueTask(sizes, recipe.run, recipe.annealing)
+@contextmanager
+def _needs_torch() -> Iterator[None]:
+    """Explain how to get a library of the block that is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtra((error.name or "torch").partition(".")[0], "train", "Pre-training") from error
+
+
+def _require_options(
+    recipe: Recipe, files: Sequence[str | Path], start: Any, teacher: Any, *, keep_judged: bool, has_vectors: bool
+) -> None:
+    """Raise `UsageError` if an option has no meaning for the kind of model, or one is missing."""
+    kind = recipe.kind
+    if has_vectors and (len(files) > 1 or teacher):
+        raise UsageError("a folder of a teacher's vectors is given. Give it alone, and no teacher")
+    if teacher and not MODELS[kind].teacher:
+        raise UsageError(f"--teacher is for a student, a selector or moods, a {kind} has none. Leave it out")
+    if isinstance(recipe, StudentRecipe) and not teacher and not has_vectors:
+        raise UsageError("a student needs a teacher. Name it with --teacher, or give a folder of its vectors as corpus")
+    if isinstance(recipe, SelectorRecipe | MoodRecipe) and not teacher:
+        raise UsageError(f"a {kind} reads the vectors of an encoder. Name one with --teacher")
+    if start and not isinstance(recipe, OnDialogues | StudentRecipe):
+        raise UsageError(f"--start is for networks that read dialogues, and students, not for a {kind}. Leave it out")
+    if keep_judged and isinstance(recipe, TweetRecipe):
+        raise UsageError("--keep-judged is for dialogues, and tweet2vec reads tweets. Leave it out")
+
+
+def _identity(recipe: Recipe, source: Source) -> dict[str, Any]:
+    """Return what a model is made from, as its folder says it; with the recipe it tells one run from another."""
+    encoder = dict(source.encoder.options) if source.encoder else None
+    is_vectors = isinstance(recipe, StudentRecipe) and encoder is None
+    folder = Path(source.files[0])
+    corpora = [{**digests([folder / TEXTS])[0], "name": folder.name}] if is_vectors else digests(source.files)
+    if isinstance(recipe, TweetRecipe):
+        return {"corpora": corpora}
+    identity: dict[str, Any] = {"corpora": corpora, "keep_judged": source.keep_judged}
+    if isinstance(recipe, StudentRecipe):
+        identity |= {"teacher": encoder} | ({"start": source.start.digest} if source.start else {})
+    elif isinstance(recipe, SelectorRecipe | MoodRecipe):
+        identity["encoder"] = encoder
+    elif isinstance(recipe, OnDialogues):
+        identity["start"] = source.start.digest if source.start else ""
+    return identity
+
+
+# Networks -----------------------------------------------------------------------------------------------------------
+
+
+def _trained(recipe: Any, source: Source, identity: Mapping[str, Any], run: Path, out: Path) -> Pretrained:
+    """Train a network in the folder of its run, and save it."""
+    from rejoinder.pretraining import loop
+
+    with loop.process_group(recipe.run.accelerator):
+        with loop.first_process_first():
+            lesson = _prepared(recipe, source, identity, run)
+        trained = loop.train(lesson.task, lesson.batches, recipe.run, run, source.progress)
+        if loop.process()[0] == 0:
+            _save(recipe, source, identity, lesson, trained, run, out)
+    return Pretrained(out, recipe.kind, trained.best, trained.rows)
+
+
+def _prepared(recipe: Recipe, source: Source, identity: Mapping[str, Any], run: Path) -> Lesson:
+    """Open the run and return what it trains; the folder of a new run whose data are bad is removed."""
+    is_new = not run.exists()
+    open_run(run, {**recipe.to_dict(), **identity})
+    try:
+        return _lesson(recipe, source, run)
+    except DataError:
+        if is_new:
+            shutil.rmtree(run)
+            if (opened := _LOCKED.pop(run.resolve(), None)) is not None:
+                os.close(opened)
+        raise
+
+
+def _lesson(recipe: Recipe, source: Source, run: Path) -> Lesson:
+    """Return what a recipe trains."""
+    if isinstance(recipe, TweetRecipe):
+        from rejoinder.pretraining.tweet2vec import tweet_lesson
+
+        return tweet_lesson(recipe, source)
+    if isinstance(recipe, StudentRecipe):
+        from rejoinder.pretraining.student import student_lesson
+
+        return student_lesson(recipe, source, run)
+    if isinstance(recipe, SelectorRecipe):
+        from rejoinder.pretraining.selector import selector_lesson
+
+        return selector_lesson(recipe, source, run)
+    if isinstance(recipe, OnDialogues):
+        from rejoinder.pretraining.dialogue import dialogue_lesson
+
+        return dialogue_lesson(recipe, source, run)
     raise TypeError(type(recipe))
 
 
-def require_own(out: Path, inputs: Sequence[str | Path], *, force: bool) -> Path:
-    """The folder of the run, where a model can be written to `out`; one whose run is still there may be made again.
+def _save(
+    recipe: Recipe, source: Source, identity: Mapping[str, Any], lesson: Lesson, trained: Trained, run: Path, out: Path
+) -> None:
+    """Write the folder of a model that a run has trained; a Dual Encoder gets its candidates."""
+    curves = {name: (run / name).read_text(encoding="utf-8") for name in ("curves.csv", "curves.svg")}
+    config = {"kind": recipe.kind, "sizes": lesson.task.model.sizes.model_dump(), "recipe": recipe.to_dict()}
+    config |= {**identity, **lesson.config, "figures": trained.best}
+    parts = Parts(config, lesson.tensors(), {**lesson.files, **curves})
+    figures = "\n".join(f"- {name.replace('_', ' ')}: {value:.4g}" for name, value in trained.best.items())
+    card = f"# {_TITLES.get(recipe.kind, recipe.kind.upper())}\n\n{lesson.about} At its best validation:\n\n{figures}\n"
+    if isinstance(recipe, DualEncoderRecipe):
+        candidates = _candidates(recipe.candidates, recipe.text.held_out, source, on_error=_pass_over, log=silent)
+        source.log(f"{_count(candidates)}; encoding them")
+        parts, card = with_bank(parts, candidates.bank), f"{card}\n{_section(candidates, source)}"
+    write_folder(out, parts, card, force=True)
 
-    Raises:
-        UsageError: see `pretrain`.
-    """
+
+def own_run(out: Path, inputs: Sequence[str | Path], *, force: bool) -> Path:
+    """Return the folder of the run of a model, if that can be written to `out`; see `pretrain` for what it raises."""
     run = run_folder(out)
     require_apart([out, run], inputs)
-    require_free(out, force=force or (run / MARK).is_file())
+    require_free(out, force=force or (run / RECIPE_FILE).is_file())
     return run
 
 
-def save_run(
-    run: Path,
-    out: Path,
-    tensors: Tensors,
-    fitted: Fitted,
-    config: Mapping[str, Any],
-    files: Mapping[str, str],
-    title: str,
-    about: str,
-) -> None:
-    """Write the folder of a model that a run has trained.
+def open_run(run: Path, identity: Mapping[str, Any]) -> None:
+    """Make the run's folder, or check that it holds the same run; remove what a killed run left half written.
 
     Args:
-        run: the run's folder, for its curves.
-        out: the folder to write.
-        tensors: the weights of the best validation.
-        fitted: what the run came to.
-        config: what else decides the model.
-        files: further text files by name.
-        title: of the card.
-        about: a sentence for the card.
+        run: the folder. Other calls are kept out of it until this process ends, where the system can lock.
+        identity: decides the run, JSON values.
+
+    Raises:
+        UsageError: something of another run is there, or another call is at work there.
     """
-    write_curves(fitted.rows, run)  # anew: a run that ended earlier may have been damaged since
-    curves = {name: (run / name).read_text(encoding="utf-8") for name in ("curves.csv", "curves.svg")}
-    shown = "\n".join(f"- {name.replace('_', ' ')}: {value:.4g}" for name, value in fitted.best.items())
-    card = f"# {title}\n\n{about} At its best validation:\n\n{shown}\n"
-    write_folder(out, Parts({**config, "figures": fitted.best}, tensors, {**files, **curves}), card, force=True)
+    text, file = json.dumps(identity, indent=2), run / RECIPE_FILE
+    try:
+        run.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{run}: no folder can be made here ({error.strerror}). Choose another -o") from error
+    if os.environ.get("RANK", "0") == "0" and run.resolve() not in _LOCKED:
+        _lock(run)
+    unfinished = list(run.glob(".*.partial" if file.is_file() else f".{RECIPE_FILE}.*.partial"))
+    if any(path != file and path not in unfinished for path in run.iterdir()):
+        if not file.is_file():
+            raise UsageError(
+                f"{run}: exists, but holds no run ({RECIPE_FILE} is missing). Remove it, or choose another -o"
+            )
+        if file.read_text(encoding="utf-8", errors="replace") != text:
+            raise UsageError(f"{run}: holds a run of another recipe or other files. Remove it, or choose another -o")
+    for path in unfinished:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    with atomic_file(file) as partial:  # the run may be killed at any moment
+        partial.write_text(text, encoding="utf-8")
 
 
-def tensors_of(model: Module) -> dict[str, NDArray[Any]]:
-    """The weights of a network as arrays."""
-    return {name: tensor.detach().cpu().numpy() for name, tensor in model.state_dict().items()}
+def _lock(run: Path) -> None:
+    """Keep other calls out of a run's folder until this process ends. Raises `UsageError` if one is at work there."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return
+    opened = os.open(run, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(opened)
+        raise UsageError(f"{run}: another call trains there now. Wait until it ends, or choose another -o") from error
+    except OSError:  # a file system without locks
+        os.close(opened)
+    else:
+        _LOCKED[run.resolve()] = opened
 
 
-def _load_matching(task: Any, parts: Parts) -> int:
-    """Copy the weights that the two models share, and return how many tensors that were.
+# Models without a network -------------------------------------------------------------------------------------------
 
-    The latent variable comes last in what the decoder is given, so its matrices share all columns before it.
-    """
-    import torch
 
-    own, shared, given = task.model.state_dict(), 0, value_in(parts.config, "sizes", Object)
-    wider = getattr(task.model.sizes, "latent", 0) - (value_in(given, "latent", Size) if "latent" in given else 0)
-    for name in own.keys() & parts.tensors.keys():
-        tensor, shape = parts.tensors[name], tuple(own[name].shape)
-        if shape == tensor.shape:
-            own[name].copy_(torch.from_numpy(tensor))
-        elif wider > 0 and tensor.ndim and shape == (len(tensor), *(width + wider for width in tensor.shape[1:])):
-            own[name][..., : tensor.shape[-1]] = torch.from_numpy(tensor)
-        else:
-            continue
-        shared += 1
-    task.model.load_state_dict(own)
-    return shared
+def _counted(recipe: Recipe, source: Source) -> tuple[Parts, str, Mapping[str, float]]:
+    """Return parts, card and figures of a model that is counted or sampled, not trained."""
+    if isinstance(recipe, PhraseRecipe):
+        return phrase_parts(recipe, source)
+    if isinstance(recipe, MoodRecipe):
+        return mood_parts(recipe, source)
+    if not isinstance(recipe, RetrievalRecipe):
+        raise TypeError(type(recipe))
+    candidates = _candidates(recipe.candidates, recipe.text.held_out, source, on_error=source.on_error, log=source.log)
+    source.log(_count(candidates))
+    smooth = isinstance(recipe, TfidfRecipe) and recipe.smooth_idf
+    parts = retrieval_parts({"kind": recipe.kind}, candidates, smooth=smooth)
+    card = f"# {recipe.kind.upper()}\n\n{_ABOUT[recipe.kind]}.\n\n{_section(candidates, source)}"
+    return parts, card, {}
+
+
+def _candidates(candidates: Candidates, held_out: float, source: Source, on_error: OnError, log: Log) -> Sample:
+    """Return the candidates in the dialogues that are not held out."""
+    dialogues, _ = replace(source, on_error=on_error, log=log).split(held_out)
+    return sample(dialogues, candidates.most, candidates.seed)
+
+
+def _count(candidates: Sample) -> str:
+    """Return how many candidates there are, in words."""
+    bank = candidates.bank
+    return (
+        f"{bank.pairs:,} pairs of context and response of {candidates.seen:,}, {len(bank.texts):,} different responses"
+    )
+
+
+def _section(candidates: Sample, source: Source) -> str:
+    """Return what the card says about the candidates."""
+    names = ", ".join(Path(file).name for file in source.files)
+    return (
+        f"Candidates: {_count(candidates)}, from {names}. They are in this folder word for word, under the "
+        "licences of these files, which rejoinder does not know.\n"
+    )
+
+
+def _pass_over(_: DataError) -> None:
+    """Do nothing about a bad dialogue that training has reported."""

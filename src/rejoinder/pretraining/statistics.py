@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,15 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.data.dialogues import Dialogue
-from rejoinder.data.files import OnError
-from rejoinder.data.folders import Parts, require_free, write_folder
-from rejoinder.data.outputs import require_apart
-from rejoinder.data.read import raise_error, silent
-from rejoinder.errors import DataError, UsageError
-from rejoinder.models import mood
+from rejoinder.data.folders import Parts
+from rejoinder.errors import DataError
 from rejoinder.models.mood import REACTION, TURN
 from rejoinder.models.phrases import END, FIRST, UNKNOWN, Ints, Level, NgramModel, Phrases, ngrams, pad, reply_hash
-from rejoinder.pretraining.corpora import digests, part_of
+from rejoinder.pretraining.corpus import Source
 from rejoinder.pretraining.recipe import Counts, MoodRecipe, PhraseRecipe
 from rejoinder.scorer import Encoder
 from rejoinder.text.normalize import match_words
@@ -183,73 +179,31 @@ def _encoded(encoder: Encoder, texts: Sequence[str], bad: NDArray[np.bool_]) -> 
     return vectors[has_vector], bad[has_vector]
 
 
-def pretrain_phrases(
-    recipe: PhraseRecipe,
-    files: Sequence[str | Path],
-    out: str | Path,
-    *,
-    keep_judged: bool = False,
-    force: bool = False,
-    on_error: OnError = raise_error,
-    say: Callable[[str], None] = silent,
-) -> None:
-    """Count what the recipe says in the dialogues in `files` and save it as the folder `out`.
-
-    Arguments and errors are those of `pretrain`.
-    """
-    require_apart([out], files)
-    require_free(out, force=force)
-    dialogues = part_of(files, 0.0, held_out=False, keep_judged=keep_judged, on_error=on_error, say=say)
+def phrase_parts(recipe: PhraseRecipe, source: Source) -> tuple[Parts, str, Mapping[str, float]]:
+    """Return parts and card of what a recipe counts in the dialogues of `source`."""
+    dialogues, _ = source.split(0.0)
     counted = count_phrases((turn for dialogue in dialogues for turn in dialogue.turns), recipe.counts)
     bigrams, trigrams = (len(level.grams) for level in counted.model.levels[1:])
     summary = (
         f"{counted.turns:,} turns: {len(counted.words):,} words, {bigrams:,} pairs of words, {trigrams:,} of three, "
         f"{len(counted.replies):,} usual replies"
     )
-    say(summary)
-    config = {**counted.parts.config, "recipe": recipe.to_dict(), "keep_judged": keep_judged}
-    about = f"# Phrases\n\nHow usual words, three words in a row and whole replies are.\n\n{summary}"
-    _save(out, Parts(config, counted.parts.tensors, counted.parts.files), files, about, force=force)
+    source.log(summary)
+    about = "How usual words, three words in a row and whole replies are."
+    return counted.parts, f"# Phrases\n\n{about}\n\n{summary}, from {_names(source)}.\n", {}
 
 
-def pretrain_mood(
-    recipe: MoodRecipe,
-    files: Sequence[str | Path],
-    out: str | Path,
-    encoder: Encoder | None,
-    *,
-    keep_judged: bool = False,
-    force: bool = False,
-    on_error: OnError = raise_error,
-    say: Callable[[str], None] = silent,
-) -> Mapping[str, float]:
-    """Fit what the recipe says over the vectors of an encoder, save it as the folder `out`, return its figures.
-
-    Arguments and errors are those of `pretrain`; `encoder` is the teacher.
-    """
-    if encoder is None:
-        raise UsageError("moods stand on the vectors of an encoder. Name one with --teacher")
-    require_apart([out], files)
-    require_free(out, force=force)
-    train, held_out = (
-        answered_turns(
-            part_of(files, recipe.held_out, held_out=held, keep_judged=keep_judged, on_error=on_error, say=log)
-        )
-        for held, log in ((False, say), (True, silent))
-    )
-    say(f"{int(train.bad.sum()):,} turns answered with sympathy, {int((~train.bad).sum()):,} with joy")
-    probes, figures = fit_mood(train, held_out, encoder, recipe.penalty)
-    options = {"kind": mood.KIND, "encoder": dict(encoder.options), "recipe": recipe.to_dict()}
-    about = "# Mood\n\nWhich turns people answer with sympathy and which with joy; held-out turns: "
+def mood_parts(recipe: MoodRecipe, source: Source) -> tuple[Parts, str, Mapping[str, float]]:
+    """Return parts, card and figures of the probes that a recipe fits over the vectors of the encoder of `source`."""
+    assert source.encoder is not None  # noqa: S101 - the caller looked
+    train, held_out = map(answered_turns, source.split(recipe.held_out))
+    source.log(f"{int(train.bad.sum()):,} turns answered with sympathy, {int((~train.bad).sum()):,} with joy")
+    probes, figures = fit_mood(train, held_out, source.encoder, recipe.penalty)
+    about = "Which turns people answer with sympathy and which with joy; held-out turns: "
     about += ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
-    config = {**options, "keep_judged": keep_judged, "figures": figures}
-    _save(out, Parts(config, probes), files, about, force=force)
-    return figures
+    return Parts({"figures": figures}, probes), f"# Mood\n\n{about}, from {_names(source)}.\n", figures
 
 
-def _save(out: str | Path, parts: Parts, files: Sequence[str | Path], about: str, *, force: bool) -> None:
-    """Write a folder that names its corpora in its configuration and on its card."""
-    corpora = digests(files)
-    names = ", ".join(corpus["name"] for corpus in corpora)
-    config = {**parts.config, "corpora": corpora}
-    write_folder(out, Parts(config, parts.tensors, parts.files), f"{about}, from {names}.\n", force=force)
+def _names(source: Source) -> str:
+    """Return the names of the corpora."""
+    return ", ".join(Path(file).name for file in source.files)

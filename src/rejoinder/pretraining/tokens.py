@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.outputs import atomic_folder
-from rejoinder.errors import DataError, MissingAsset, UsageError
+from rejoinder.errors import DataError, MissingAsset
 from rejoinder.models.vocabulary import UNK_ID, Vocabulary, as_turn
 
 FORMAT = 1
@@ -49,27 +49,20 @@ class Counts:
 
 
 def write_tokens(
-    dialogues: Iterable[Dialogue], vocabulary: Vocabulary, folder: Path, *, longest_turn: int = 60, most_turns: int = 12
+    dialogues: Iterable[Dialogue], vocabulary: Vocabulary, folder: Path, longest_turn: int = 60, most_turns: int = 12
 ) -> Counts:
-    """Write a corpus as numbers into `folder` and return what became of it.
+    """Write a corpus as numbers into `folder`, whole or not at all, and return what became of it.
 
-    A dialogue of too many turns becomes several pieces of nearly equal numbers of turns, two or more each. The folder
-    is there when all is written, and not before. No dialogue gives a store of no piece.
+    A dialogue of too many turns becomes several pieces of nearly equal numbers of turns, two or more each. No dialogue
+    gives a store of no piece.
 
     Args:
         dialogues: any iterable; it is not held in memory.
         vocabulary: turns the texts into ids.
         folder: where to; an earlier store there is replaced.
-        longest_turn: ids of a turn, its end included; of a longer one the first are kept.
-        most_turns: turns of a piece.
-
-    Raises:
-        UsageError: `longest_turn` is under 2 or `most_turns` under 3; or see `atomic_folder`.
+        longest_turn: ids of a turn, its end included, 2 or more; of a longer one the first are kept.
+        most_turns: turns of a piece, 3 or more.
     """
-    if longest_turn < 2:
-        raise UsageError(f"longest_turn is {longest_turn}, but a turn is a piece of text and its end. Give 2 or more.")
-    if most_turns < 3:
-        raise UsageError(f"most_turns is {most_turns}, but three turns cannot be cut into pairs. Give 3 or more.")
     counts = Counts()
     ids = np.dtype("<u2" if vocabulary.size <= 2**16 else "<u4")
     with atomic_folder(Path(folder), ours=FILES) as partial:

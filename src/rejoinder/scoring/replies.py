@@ -17,7 +17,7 @@ from rejoinder.data.scored_keys import NOTES, SCORED, are_earlier_notes, of_scor
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import FOLLOWED, UNANSWERED, Example
 from rejoinder.models.decoding import Decoding
-from rejoinder.pretraining.corpora import is_held_out
+from rejoinder.pretraining.corpus import is_held_out
 from rejoinder.responder import Answer, Responder, answer, request, signature_of
 from rejoinder.scorer import Advance, finish, ignore
 from rejoinder.scoring.catalog import load_responders

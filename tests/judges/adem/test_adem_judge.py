@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rejoinder
+from made_up import made_up
 from rejoinder.data.folders import Parts, read_folder, write_folder
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
@@ -26,6 +27,7 @@ from rejoinder.judges.adem.learner import recipe_of
 from rejoinder.judges.adem.optimizer import AdemOptions
 from rejoinder.judges.protocol import Differentiable
 from rejoinder.judges.train import train_judge
+from rejoinder.models import load_encoder
 from rejoinder.models.encoders import AverageEncoder
 from rejoinder.scorer import FloatArray, run
 from rejoinder.text.vectors import word_vectors
@@ -166,6 +168,13 @@ def test_scoring_over_word_vectors_needs_no_training_libraries(tmp_path: Path) -
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_vectors_in_single_precision_are_read_in_double() -> None:
+    """The bundled encoder gives single precision; components are fitted on the bits of doubles."""
+    encoded = encode(made_up()[:2], load_encoder("rejoinder"), ("context", "reference"))
+    assert {side.dtype for side in encoded.means} == {np.dtype(np.float64)}
+    assert train_judge(made_up(), "adem", "rejoinder", AdemOptions(epochs=1)).judge.scale == (1, 5)
 
 
 def test_a_score_does_not_depend_on_the_batch() -> None:

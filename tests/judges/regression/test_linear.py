@@ -9,7 +9,7 @@ import pytest
 
 from rated_features import lines
 from rejoinder.judges.augmentation import WrittenFor
-from rejoinder.judges.regression.cloud import fit_cloud
+from rejoinder.judges.domain import fit_cloud
 from rejoinder.judges.regression.kernel import GAMMA, PENALTY, fit_kernel
 from rejoinder.judges.regression.linear import (
     CLIP,
@@ -156,3 +156,13 @@ def test_what_probes_add_is_shared_in_full() -> None:
     rows = np.vstack([features[:20], np.array([probe.centre for probe in probes])])
     added = np.random.default_rng(1).normal(size=(len(rows), len(probes)))
     assert share_contributions(probes, rows, added).sum(axis=1) == pytest.approx(added.sum(axis=1))
+
+
+def test_equal_rows_get_equal_predictions() -> None:
+    features, targets, weights = lines()
+    repeated = np.repeat(features[:1], 203, axis=0)
+    for model in (
+        fit_linear(features, targets, weights),
+        fit_kernel(features, targets, weights, np.random.default_rng(0)),
+    ):
+        assert len(set(model.predict(repeated).tolist())) == 1

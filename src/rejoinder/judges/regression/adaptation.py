@@ -18,11 +18,10 @@ import numpy as np
 
 from rejoinder.data.scales import Scale, required
 from rejoinder.example import Example, Pair
-from rejoinder.judges.domain import shares, smoothed_share, text_warnings
+from rejoinder.judges.domain import INSIDE, TrainingCloud, fit_cloud, shares, smoothed_share, text_warnings
 from rejoinder.judges.features.table import Features
 from rejoinder.judges.protocol import Rows, Side
 from rejoinder.judges.regression.calibration import uncalibrated, with_interval
-from rejoinder.judges.regression.cloud import INSIDE, TrainingCloud, fit_cloud
 from rejoinder.judges.regression.correction import RAW_TEXT_FEATURES, Correction, columns_of
 from rejoinder.judges.regression.head import SIDES, FittedHead, Flags, heads_used, sides_present
 from rejoinder.judges.regression.judge import ADAPTED, FeatureJudge

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
-from rejoinder.judges.regression.cloud import TrainingCloud
+from rejoinder.judges.domain import TrainingCloud
 from rejoinder.judges.regression.linear import CLIP, Linear
 from rejoinder.scorer import FloatArray
 from rejoinder.text.normalize import visible_text

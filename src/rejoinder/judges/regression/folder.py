@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from rejoinder.data.folders import AGAIN, Parts, value_in
 from rejoinder.errors import DataError
+from rejoinder.judges.domain import TrainingCloud
 from rejoinder.judges.features.table import RULE, VECTOR, FeatureSet
 from rejoinder.judges.protocol import Side
 from rejoinder.judges.regression.calibration import Calibration
-from rejoinder.judges.regression.cloud import TrainingCloud
 from rejoinder.judges.regression.correction import RAW_TEXT_FEATURES, Correction
 from rejoinder.judges.regression.head import SIDES, FittedHead, Head
 from rejoinder.judges.regression.kernel import Kernel

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
+from rejoinder.judges.domain import TrainingCloud
 from rejoinder.judges.protocol import Side
 from rejoinder.judges.regression.calibration import Calibration
-from rejoinder.judges.regression.cloud import TrainingCloud
 from rejoinder.judges.regression.correction import Correction
 from rejoinder.judges.regression.kernel import Kernel, fit_kernel
 from rejoinder.judges.regression.linear import (

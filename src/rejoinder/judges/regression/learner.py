@@ -20,13 +20,13 @@ from rejoinder.data.scales import Scale
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.augmentation import NO_LINE, AugmentedExample, WrittenFor, augment
+from rejoinder.judges.domain import INSIDE, fit_cloud
 from rejoinder.judges.features.added import load_source
 from rejoinder.judges.features.resources import Resources, default_resources
 from rejoinder.judges.features.table import VECTOR, Features, FeatureSet
 from rejoinder.judges.protocol import LearnerOptions, Rows, Side
 from rejoinder.judges.rated import UNREAD
 from rejoinder.judges.regression.calibration import calibrate
-from rejoinder.judges.regression.cloud import INSIDE, fit_cloud
 from rejoinder.judges.regression.head import (
     FORESTS,
     SIDES,

@@ -42,7 +42,8 @@ class Linear:
 
     def predict(self, features: NDArray[np.floating]) -> FloatArray:
         """Return [N] predictions for [N, F] features."""
-        return np.asarray(self.base + self.standardize(features) @ self.weights)
+        # A sum by row, not a product of matrices: equal rows get equal predictions.
+        return np.asarray(self.base + self.contributions(features).sum(axis=1))
 
     def contributions(self, features: NDArray[np.floating]) -> FloatArray:
         """Return [N, F] what each feature adds to `base`."""

@@ -24,14 +24,7 @@ _ATTEMPTS = 8
 
 
 class Limits(NamedTuple):
-    """The limits of a turn.
-
-    Attributes:
-        end: the piece that ends a turn; it is no part of the result.
-        forbidden: pieces that never occur.
-        longest: most pieces of a turn.
-        shortest: fewest pieces of a turn.
-    """
+    """The piece that ends a turn (no part of it), pieces that never occur, and the most and fewest pieces of a turn."""
 
     end: int
     forbidden: Collection[int]
@@ -40,10 +33,7 @@ class Limits(NamedTuple):
 
 
 class Generated(NamedTuple):
-    """A turn as ids, and its log-probability per piece, nats, the end counted where it was reached.
-
-    The probability of a piece is the one among the pieces that are not forbidden.
-    """
+    """A turn as ids, and its log-probability per piece that is not forbidden, nats; an end that was reached counts."""
 
     ids: list[int]
     score: float
@@ -65,15 +55,10 @@ def sample(
     temperature: float = 1.0,
     top_p: float = 1.0,
 ) -> list[Generated]:
-    """Turns whose words are drawn; their scores are those of the model, whatever the temperature.
+    """Turns whose words are drawn, each row by its own of n generators on the CPU, from logits over the temperature.
 
-    Args:
-        step: of the model.
-        state: its first one, n rows.
-        limits: of a turn.
-        generators: n generators on the CPU; what is drawn for a row depends on its own alone.
-        temperature: divides the logits.
-        top_p: words are drawn from the fewest most probable words that have this probability together.
+    Words are drawn from the fewest most probable ones that have the probability `top_p` together. The scores are those
+    of the model, whatever the temperature.
     """
     attempts = 1 if top_p >= 1 else _ATTEMPTS + 1
     # [n, T, attempts] at once, because n calls of a generator at each step would cost more than the words.
@@ -102,12 +87,8 @@ def draw_from_nucleus(probabilities: Tensor, uniforms: Tensor, top_p: float) -> 
     """[n] words drawn from the nucleus of probabilities [n, V], see `nucleus`.
 
     By rejection, without sorting: a word drawn from all words is in the nucleus if the more probable words have less
-    than `top_p` together, else another is drawn. Rows without a word after `_ATTEMPTS` draws are sorted.
-
-    Args:
-        probabilities: add up to 1.
-        uniforms: [n, _ATTEMPTS + 1] numbers from 0 to 1 that decide.
-        top_p: above 0.
+    than `top_p` together, else another is drawn, by the next of the numbers `uniforms` [n, _ATTEMPTS + 1]. Rows without
+    a word after `_ATTEMPTS` draws are sorted.
     """
     words = draw(probabilities, uniforms[:, 0])
     rows = torch.arange(len(words), device=words.device)  # that have no word yet
@@ -118,8 +99,7 @@ def draw_from_nucleus(probabilities: Tensor, uniforms: Tensor, top_p: float) -> 
         if not len(rows):
             return words
         left = probabilities[rows]
-        left = left if attempt < _ATTEMPTS else nucleus(left, top_p)
-        words[rows] = draw(left, uniforms[rows, attempt])
+        words[rows] = draw(left if attempt < _ATTEMPTS else nucleus(left, top_p), uniforms[rows, attempt])
     return words
 
 
@@ -137,20 +117,13 @@ def nucleus(probabilities: Tensor, top_p: float) -> Tensor:
 
 @torch.inference_mode()
 def beam(step: Step, state: State, limits: Limits, width: int, count: int = 1) -> list[list[Generated]]:
-    """The best turns that a beam search finds for each row of the state, by log-probability per piece, best first.
+    """For each row of the state the `count` best turns, by log-probability per piece, of a search of `width` (w) beams.
 
-    A row is done when `width` turns of it have ended; unfinished ones no longer count.
-
-    Args:
-        step: of the model.
-        state: its first one, n rows.
-        limits: of a turn.
-        width: w, how many beginnings are followed at a time.
-        count: turns to return for each row, `width` at most.
+    A row is done when w turns of it have ended; unfinished ones no longer count.
     """
     rows, device = len(state[0]), state[0].device
     state = tuple(part.repeat_interleave(width, 0) for part in state)  # [n, ...] -> [n w, ...]
-    forbidden = _Forbidden(limits, device)
+    logs_of = _log_probabilities(limits, device)
     total = torch.full((rows, width), _NEVER, device=device)  # log-probabilities of unfinished turns
     total[:, 0] = 0.0
     words = torch.zeros(rows, width, 0, dtype=torch.long, device=device)  # of unfinished turns, [n, w, steps so far]
@@ -163,8 +136,7 @@ def beam(step: Step, state: State, limits: Limits, width: int, count: int = 1) -
     offset = torch.arange(rows, device=device)[:, None] * width
     for number in range(limits.longest):
         logits, state = step(previous, state)  # [n w, V]
-        logs = forbidden.out_of(logits, number).log_softmax(-1)
-        longer = total[:, :, None] + logs.view(rows, width, -1)  # [n, w, V]
+        longer = total[:, :, None] + logs_of(logits, number).view(rows, width, -1)  # [n, w, V]
         size = longer.shape[-1]
         # Of 2w candidates at most w end, so that w are left to go on with; but only the best w count as ended.
         values, places = longer.flatten(1).topk(min(2 * width, width * size))  # [n, 2w]
@@ -182,7 +154,11 @@ def beam(step: Step, state: State, limits: Limits, width: int, count: int = 1) -
             break
     else:  # unfinished turns are cut off here
         ended = ended.merged(torch.where(ended.full(), _NEVER, total / limits.longest), words)
-    return ended.best(count)
+    turns = zip(ended.ids.tolist(), ended.lengths.tolist(), ended.scores.tolist(), strict=True)
+    return [
+        [Generated(ids[:size], score) for ids, size, score in zip(*row, strict=True) if score > _NEVER][:count]
+        for row in turns
+    ]
 
 
 class _Ended(NamedTuple):
@@ -204,29 +180,17 @@ class _Ended(NamedTuple):
         lengths = torch.cat([self.lengths, self.lengths.new_full(scores.shape, length)], 1).gather(1, chosen)
         return _Ended(best, _rows_of(ids, chosen), lengths)
 
-    def best(self, count: int) -> list[list[Generated]]:
-        """The first `count` turns of each row."""
-        rows = zip(self.ids.tolist(), self.lengths.tolist(), self.scores.tolist(), strict=True)
-        return [
-            [
-                Generated(ids[:length], score)
-                for ids, length, score in zip(turns[:count], lengths, scores, strict=False)
-                if score > _NEVER
-            ]
-            for turns, lengths, scores in rows
-        ]
-
 
 def _word_by_word(step: Step, state: State, limits: Limits, choose: Callable[[int, Tensor], Tensor]) -> list[Generated]:
     """Turns whose next word `choose` takes, from the number of the step and the log-probabilities [n, V]."""
-    forbidden = _Forbidden(limits, state[0].device)
+    logs_of = _log_probabilities(limits, state[0].device)
     done = torch.zeros(len(state[0]), dtype=torch.bool, device=state[0].device)
     words: list[Tensor] = []
     values: list[Tensor] = []
     previous: Tensor | None = None
     for number in range(limits.longest):
         logits, state = step(previous, state)
-        logs = forbidden.out_of(logits, number).log_softmax(-1)
+        logs = logs_of(logits, number)
         previous = choose(number, logs)
         values.append(logs.gather(1, previous[:, None]))
         words.append(previous)
@@ -241,17 +205,13 @@ def _word_by_word(step: Step, state: State, limits: Limits, choose: Callable[[in
     return [Generated(row[:size], score) for row, size, score in rows]
 
 
-class _Forbidden:
-    """The forbidden pieces, and the end before a turn has its shortest length."""
-
-    def __init__(self, limits: Limits, device: torch.device) -> None:
-        self.shortest = limits.shortest
-        self.always = torch.tensor([*limits.forbidden], dtype=torch.long, device=device)
-        self.first = torch.tensor([*limits.forbidden, limits.end], dtype=torch.long, device=device)
-
-    def out_of(self, logits: Tensor, number: int) -> Tensor:
-        """The logits [n, V] of step `number`, those of forbidden pieces set to minus infinity."""
-        return logits.index_fill(1, self.first if number < self.shortest else self.always, _NEVER)
+def _log_probabilities(limits: Limits, device: torch.device) -> Callable[[Tensor, int], Tensor]:
+    """A function of logits [n, V] and the number of their step; forbidden pieces and too early ends have no chance."""
+    always = torch.tensor([*limits.forbidden], dtype=torch.long, device=device)
+    first = torch.tensor([*limits.forbidden, limits.end], dtype=torch.long, device=device)
+    return lambda logits, number: logits.index_fill(
+        1, first if number < limits.shortest else always, _NEVER
+    ).log_softmax(-1)
 
 
 def _rows_of(words: Tensor, parents: Tensor) -> Tensor:

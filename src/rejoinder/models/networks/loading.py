@@ -12,6 +12,7 @@ import torch
 from annotated_types import Interval
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from rejoinder.data.folders import AGAIN, Parts, value_in
 from rejoinder.errors import DataError
@@ -31,10 +32,7 @@ def build(make: Callable[[], Network], tensors: Mapping[str, NDArray[Any]]) -> N
     """Return the network that `make` builds, with `tensors` as its weights, in evaluation mode.
 
     It is built without memory first, so that the sizes in the folder of a stranger take none before the weights fit
-    them.
-
-    Raises:
-        DataError: no such network can be built, or the weights are not those of one.
+    them. Raises `DataError` if no such network can be built, or the weights are not those of one.
     """
     try:
         with torch.device("meta"), warnings.catch_warnings():
@@ -52,13 +50,7 @@ def build(make: Callable[[], Network], tensors: Mapping[str, NDArray[Any]]) -> N
 
 @dataclass(frozen=True)
 class TurnReader:
-    """Contexts to numbers, as in training.
-
-    Attributes:
-        vocabulary: of the network.
-        longest_turn: tokens kept of a turn, its end included.
-        most_turns: the last turns of a context that are read.
-    """
+    """Contexts to numbers, as in training: the last `most_turns` turns, `longest_turn` pieces of each with its end."""
 
     vocabulary: Vocabulary
     longest_turn: int
@@ -80,13 +72,11 @@ class TurnReader:
 def turn_reader(parts: Parts, pieces: int, name: str = VOCABULARY) -> TurnReader:
     """Return the reader of a network that has vectors for `pieces` pieces, its vocabulary in the file `name`.
 
-    Raises:
-        DataError: there is no such file, it has more pieces, or the config has no limits.
+    Raises `DataError` if there is no such file, it has more pieces, or the config has no limits.
     """
     vocabulary = Vocabulary.from_json(text_of(parts.files, name))
     if vocabulary.size > pieces:
-        problem = f"{vocabulary.size} pieces in {name} for a network of {pieces}"
-        raise DataError(problem, AGAIN, field="sizes.vocabulary")
+        raise DataError(f"{vocabulary.size} pieces in {name} for {pieces}", AGAIN, field="sizes.vocabulary")
     text = value_in(value_in(parts.config, "recipe", Object), "text", Object)
     longest = value_in(text, "longest_turn", Annotated[int, Interval(ge=2, le=_LONGEST_TURN)])
     return TurnReader(vocabulary, longest, value_in(text, "most_turns", Count))
@@ -94,21 +84,15 @@ def turn_reader(parts: Parts, pieces: int, name: str = VOCABULARY) -> TurnReader
 
 def pad(sequences: Sequence[Sequence[int]], fill: int = PAD_ID) -> Turns:
     """[n, T] the sequences with `fill` behind, and their lengths [n]."""
-    lengths = torch.tensor([len(sequence) for sequence in sequences])
-    table = torch.full((len(sequences), int(lengths.max())), fill)
-    for row, sequence in enumerate(sequences):
-        table[row, : len(sequence)] = torch.tensor(sequence)
-    return Turns(table, lengths)
+    rows = [torch.tensor(sequence, dtype=torch.long) for sequence in sequences]
+    return Turns(pad_sequence(rows, batch_first=True, padding_value=fill), torch.tensor([*map(len, rows)]))
 
 
 def as_dialogues(contexts: Sequence[Sequence[Sequence[int]]]) -> Dialogues:
     """Contexts of one turn or more, in numbers, for a dialogue model; all turns in one chunk."""
-    rows = torch.full((len(contexts), max(map(len, contexts))), -1)
-    start = 0
-    for row, context in enumerate(contexts):
-        rows[row, : len(context)] = torch.arange(start, start + len(context))
-        start += len(context)
-    return Dialogues([pad([turn for context in contexts for turn in context])], rows)
+    turns = [turn for context in contexts for turn in context]
+    rows = list(torch.split(torch.arange(len(turns)), [*map(len, contexts)]))
+    return Dialogues([pad(turns)], pad_sequence(rows, batch_first=True, padding_value=-1))
 
 
 def encode_in_batches(
@@ -116,13 +100,7 @@ def encode_in_batches(
 ) -> FloatArray:
     """[N, width] vectors of N items in numbers; a row of NaN for an empty one.
 
-    Similar sizes go together, so that little padding is read; a row does not depend on the others.
-
-    Args:
-        items: to encode.
-        width: D.
-        size: to sort by.
-        encode: [n, D] the vectors of one batch.
+    Items of similar `size` go together to `encode`, so that little padding is read; a row does not depend on others.
     """
     encoded = np.full((len(items), width), np.nan)
     usable = sorted((place for place, item in enumerate(items) if item), key=lambda place: size(items[place]))
