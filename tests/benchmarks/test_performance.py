@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -33,8 +34,12 @@ def test_rows_compare_rounds_and_show_what_is_reached(module: Any) -> None:
 
 def test_every_call_takes_its_turn_and_first_rounds_do_not_count(module: Any) -> None:
     timing, order = module("timing"), list[str]()
-    calls = {name: lambda name=name: order.append(name) or timing.Took(len(order), 0) for name in "ab"}
-    times = timing.in_turn(calls, rounds=2)
+
+    def call(name: str) -> Any:
+        order.append(name)
+        return timing.Took(len(order), 0)
+
+    times = timing.in_turn({name: partial(call, name) for name in "ab"}, rounds=2)
     assert "".join(order) == "ababab"
     assert [took.wall for took in times["b"]] == [4, 6]
 
