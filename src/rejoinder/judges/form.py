@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from math import log1p
 from typing import Any
 
@@ -170,14 +171,10 @@ def _earlier(turns: Sequence[str]) -> dict[str, float]:
     }
 
 
-def _features(context: Sequence[str], reply: str) -> dict[str, float]:
-    """Return all features by name."""
+def _sides(context: Sequence[str], reply: str) -> dict[str, dict[str, float]]:
+    """Return the features by name of the reply, of the turn that it answers and of the turns before that."""
     last = _start(context[-1]) if context else ""
-    sides = {"reply": _reply(_start(reply)), "prompt": _prompt(last), "earlier": _earlier(context[-1 - _TURNS : -1])}
-    return {
-        **{f"{side}: {name}": value for side, values in sides.items() for name, value in values.items()},
-        "turns": log1p(len(context)),
-    }
+    return {"reply": _reply(_start(reply)), "prompt": _prompt(last), "earlier": _earlier(context[-1 - _TURNS : -1])}
 
 
 def _start(text: str) -> str:
@@ -187,8 +184,8 @@ def _start(text: str) -> str:
 
 def form_of(context: Sequence[str], reply: str) -> list[float]:
     """Return the features of a reply and its context, ordered as `FORM`."""
-    return list(_features(context, reply).values())
+    return [*chain.from_iterable(side.values() for side in _sides(context, reply).values()), log1p(len(context))]
 
 
-FORM = tuple(_features((), ""))
+FORM = (*(f"{side}: {name}" for side, names in _sides((), "").items() for name in names), "turns")
 """Names of the features of `form_of`."""

@@ -77,7 +77,8 @@ def encode_distinct(encode: Callable[[Sequence[Text]], FloatArray], texts: Seque
     """Return [N, D] what `encode` gives for N texts or contexts, each distinct one encoded once."""
     places: dict[Text, int] = {}
     rows = [places.setdefault(text, len(places)) for text in texts]
-    return encode(list(places))[rows]
+    encoded = encode(list(places))
+    return encoded if len(places) == len(rows) else encoded[rows]
 
 
 class CachedEncoder:
@@ -159,21 +160,18 @@ class _Cache(Generic[Name]):
             known = [place for place, name in enumerate(names) if name in self._rows]
             for place in known:
                 self._rows.move_to_end(names[place])
-            rows = [self._rows[names[place]] for place in known]
-            cached = None if self._vectors is None else self._vectors[rows]
-        is_known = np.zeros(len(names), np.bool_)
-        is_known[known] = True
-        if cached is not None and is_known.all():
+            cached = None if self._vectors is None else self._vectors[[self._rows[names[place]] for place in known]]
+        if cached is not None and len(known) == len(names):
             return cached
-        missing = np.flatnonzero(~is_known).tolist()
+        missing = sorted({*range(len(names))}.difference(known))
         # Encoding takes long, and other threads need not wait for it.
         encoded = encode([names[place] for place in missing])
-        vectors = np.empty((len(names), encoded.shape[1]), encoded.dtype)
-        vectors[missing] = encoded
-        if known:
-            vectors[known] = cached
         with self._lock:
             self._keep([(names[place], row) for row, place in enumerate(missing)], encoded)
+        if not known:
+            return encoded
+        vectors = np.empty((len(names), encoded.shape[1]), encoded.dtype)
+        vectors[missing], vectors[known] = encoded, cached
         return vectors
 
     def _keep(self, named_rows: Sequence[tuple[Name, int]], encoded: NDArray[Any]) -> None:

@@ -34,14 +34,7 @@ COARSE = "coarse.vocabulary.json"
 
 @dataclass(frozen=True)
 class GenerativeResponder:
-    """Replies of a trained model.
-
-    Attributes:
-        parts: of the model.
-        vocabulary: its pieces.
-        begin: the step of its network and its first state after n contexts, each with a generator of its own.
-        decoding: the choice of words.
-    """
+    """Replies of a trained model; `begin` returns its step and its state after n contexts, each with a generator."""
 
     parts: Parts
     vocabulary: Vocabulary
@@ -57,12 +50,10 @@ class GenerativeResponder:
     def options(self) -> Mapping[str, Any]:
         """Everything that decides the replies."""
         decoding = self.decoding
-        options: dict[str, Any] = {"weights": self.parts.digest, "method": decoding.method}
-        if decoding.method == "beam":
-            options["beam"] = decoding.beam
-        if decoding.method == "sample":
-            options |= {"temperature": decoding.temperature, "top_p": decoding.top_p}
-        return {**options, "longest": decoding.most, "shortest": decoding.shortest}
+        names = {"greedy": (), "beam": ("beam",), "sample": ("temperature", "top_p")}[decoding.method]
+        chosen = {name: getattr(decoding, name) for name in names}
+        common = {"weights": self.parts.digest, "method": decoding.method}
+        return {**common, **chosen, "longest": decoding.most, "shortest": decoding.shortest}
 
     def respond_batch(self, requests: Sequence[Request], count: int) -> list[Answer]:
         """See `Responder`. A score is the log-probability per token, nats.
@@ -71,11 +62,10 @@ class GenerativeResponder:
         """
         import torch
 
-        contexts = [request.context for request in requests]
-        generators = [torch.Generator().manual_seed(request.seed) for request in requests]
         # Every sample has a latent variable, or a coarse sequence, of its own.
         samples = count if self.decoding.method == "sample" else 1
-        contexts = [context for context in contexts for _ in range(samples)]
+        contexts = [request.context for request in requests for _ in range(samples)]
+        generators = [torch.Generator().manual_seed(request.seed) for request in requests]
         generators = [generator for generator in generators for _ in range(samples)]
         with torch.inference_mode():
             turns = write(*self.begin(contexts, self.decoding, generators), self.decoding, count, generators)
@@ -103,8 +93,9 @@ def write(
         width = max(decoding.beam, count)
         return beam(step, state, limits, width, width)
     if decoding.method == "greedy":
-        return [[turn] for turn in greedy(step, state, limits)]
-    turns = sample(step, state, limits, generators, temperature=decoding.temperature, top_p=decoding.top_p)
+        turns = greedy(step, state, limits)
+    else:
+        turns = sample(step, state, limits, generators, temperature=decoding.temperature, top_p=decoding.top_p)
     return [[turn] for turn in turns]
 
 
@@ -122,12 +113,7 @@ def encode_contexts(model: DialogueModel, contexts: Sequence[Sequence[Sequence[i
 
 
 def from_parts(parts: Parts, decoding: Decoding) -> GenerativeResponder:
-    """Return the responder of the parts of a pre-trained model.
-
-    Raises:
-        MissingExtra: torch is not installed.
-        DataError: a part is missing, or does not fit the others.
-    """
+    """Return the responder of the parts of a model. Raises `MissingExtra` or, where they do not fit, `DataError`."""
     require_torch("A trained responder")
     beginning = {"lm": _language_model, "mrrnn": _mrrnn}.get(parts.config["kind"], _dialogue_model)
     vocabulary, begin = beginning(parts)

@@ -93,12 +93,7 @@ class RecurrentEncoder:
 
 
 def from_parts(parts: Parts) -> RecurrentEncoder:
-    """Return the encoder of the `parts` of an HRED or VHRED with a `state` in their config.
-
-    Raises:
-        MissingExtra: torch or tokenizers is not installed.
-        DataError: there is no such state, or a part is missing or does not fit the others.
-    """
+    """Return the encoder of the `parts` of an HRED or VHRED with a `state`. Raises `MissingExtra`, `DataError`."""
     state: StateOf = value_in(parts.config, "state", StateOf)
     require_torch()
     from rejoinder.models.networks.dialogue import DialogueModel
@@ -161,12 +156,7 @@ def _joined(context: Sequence[str]) -> str:
 
 
 def tweets_from_parts(parts: Parts) -> TweetEncoder:
-    """Return the encoder of the `parts` of a tweet2vec.
-
-    Raises:
-        MissingExtra: torch is not installed.
-        DataError: a part is missing or does not fit the others.
-    """
+    """Return the encoder of the `parts` of a tweet2vec. Raises `MissingExtra`, `DataError`."""
     require_torch()
     from rejoinder.models.networks.loading import build
     from rejoinder.models.networks.tweet2vec import Tweet2Vec

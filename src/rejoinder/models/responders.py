@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HumanResponder:
-    """Answers a context with the human responses to exactly the same turns; it has no answer to any other.
-
-    Attributes:
-        responses: of people, by context, in the order of the file.
-        name: in tables.
-    """
+    """Answers a context with the responses of people to exactly the same turns; it has no answer to any other."""
 
     responses: Mapping[Context, tuple[str, ...]]
     name: str = "human"
@@ -48,16 +43,10 @@ class HumanResponder:
 
 
 def load_human(rest: str, _decoding: Decoding) -> HumanResponder:
-    """Return the human responses in a file.
+    """Return the human responses of `FILE` or `FILE#SYSTEM`, which names the `system` of the lines to take.
 
-    Args:
-        rest: `FILE` or `FILE#SYSTEM`: a file of examples or dialogues (see `read_contexts`), and the `system` of the
-            lines to take if the file holds those of several. The text of a line is its `response`; if that is empty,
-            its `references`, or the last turn of its dialogue.
-
-    Raises:
-        DataError: a line is bad, the file holds responses of several systems, or none of the named one.
-        MissingAsset: there is no such file.
+    The text of a line (see `read_contexts`) is its `response`; if that is empty, its `references`, or the last turn of
+    its dialogue. Raises `MissingAsset`, or `DataError` if a line is bad or no system, or several, would be taken.
     """
     file, mark, wanted = rest.rpartition("#") if "#" in rest and not Path(rest).exists() else (rest, "", "")
     responses: dict[Context, list[str]] = {}
@@ -79,13 +68,7 @@ def load_human(rest: str, _decoding: Decoding) -> HumanResponder:
 
 @dataclass(frozen=True)
 class FunctionResponder:
-    """Answers a context with what a function of it returns.
-
-    Attributes:
-        function: from the turns, oldest first, to the reply; None for no reply.
-        name: in tables.
-        options: anything else that decides the replies; goes into the signature.
-    """
+    """Answers with a function of the turns, oldest first, which returns a reply or None; its `options` are signed."""
 
     function: Callable[[Context], str | None]
     name: str

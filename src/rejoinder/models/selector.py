@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rejoinder.data.folders import Parts, value_in
 from rejoinder.errors import DataError
 from rejoinder.models.student import Affine, Floats, product, units
-from rejoinder.models.weights import Object, sizes, tensor
+from rejoinder.models.weights import Object, tensor
 from rejoinder.scorer import Encoder
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def from_parts(parts: Parts) -> Selector:
     """
     from rejoinder.models.sizes import SelectorSizes
 
-    shape = sizes(SelectorSizes, parts.config)
+    shape: SelectorSizes = value_in(parts.config, "sizes", SelectorSizes)
     shapes = {**tensor_shapes(shape), COMMON: (None, shape.output)}
     tensors = {name: tensor(parts.tensors, name, expected, np.float16) for name, expected in shapes.items()}
     encoder = value_in(parts.config, "encoder", Object)

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.data.folders import AGAIN, Parts, require_finite
+from rejoinder.data.folders import AGAIN, Parts, require_finite, value_in
 from rejoinder.errors import DataError
 from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID, Vocabulary
-from rejoinder.models.weights import Tensors, sizes, tensor, text_of
+from rejoinder.models.weights import Tensors, tensor, text_of
 from rejoinder.text.normalize import detokenize
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ BITS = {"pieces": 8, "pairs": 4}
 _MIDDLE = 8  # half a byte has no sign
 _EPSILON = np.float32(1e-5)  # of torch's layer normalisation
 _SHORTEST = np.float32(1e-12)
+_LEAST = np.float32(1e-6)  # length of the vector of a piece
 _LONGEST = 1024  # pieces of a span
 _TOGETHER = 512  # pieces of a group of several spans: their states stay in a processor's cache
 _FEW = 4  # rows
@@ -218,10 +219,10 @@ class StudentNetwork:
         return _unpacked(self.tensors, "pieces", self._width)
 
     @cached_property
-    def weights(self) -> Floats:
-        """[R] how much each piece counts in a text: its weight times the length of its vector."""
+    def lengths(self) -> Floats:
+        """[R] the length of each vector."""
         lengths: Floats = np.sqrt(np.square(self.pieces).sum(axis=1))
-        return self._counts * lengths
+        return lengths
 
     def _read(self, spans: Sequence[_Span], sums: _Sums) -> None:
         """Write the sums of a group of S spans; all products are of all its pieces."""
@@ -235,7 +236,7 @@ class StudentNetwork:
         rows = self.pieces[numbers]  # [n, E]
         # Sums over spans are products with a matrix of weights.
         weights = np.zeros((len(spans), size), np.float32)
-        weights[span, pieces] = np.where(neighbour, 0, self._counts[numbers])
+        weights[span, pieces] = np.where(neighbour, 0, self.counts[numbers])
         np.matmul(weights, rows, out=sums.bags)
         # A piece makes a pair with the next one; the last of a span is the last of its text or a neighbour.
         following = np.append(numbers[1:], 0)
@@ -296,7 +297,7 @@ class StudentNetwork:
         return np.clip(self._float("weights.weight")[:, 0], -HIGHEST, HIGHEST)
 
     @cached_property
-    def _counts(self) -> Floats:
+    def counts(self) -> Floats:
         """[R] the weight of each piece."""
         counts: Floats = np.exp(self._logs)
         return counts
@@ -397,10 +398,15 @@ class StudentEncoder:
         """[R, E] the vectors of the pieces."""
         return self.network.pieces
 
-    @property
+    @cached_property
+    def scales(self) -> Floats:
+        """[R] what makes the length of each vector 1."""
+        return np.reciprocal(np.maximum(self.network.lengths, _LEAST))
+
+    @cached_property
     def weights(self) -> Floats:
-        """[R] how much each piece counts in a text, 0 or more."""
-        return self.network.weights
+        """[R] how much each piece counts in a text: its weight times the length of its vector."""
+        return self.network.counts * self.network.lengths
 
     @cached_property
     def network(self) -> StudentNetwork:
@@ -427,13 +433,12 @@ def from_parts(parts: Parts) -> StudentEncoder:
     """
     from rejoinder.models.sizes import StudentSizes
 
-    shape = sizes(StudentSizes, parts.config)
+    shape: StudentSizes = value_in(parts.config, "sizes", StudentSizes)
     if shape.blocks > _MOST_BLOCKS:
         raise DataError(f"is {shape.blocks}, expected at most {_MOST_BLOCKS}", AGAIN, field="sizes.blocks")
     vocabulary = Vocabulary.from_json(text_of(parts.files, VOCABULARY))
     if vocabulary.size > shape.vocabulary:
-        problem = f"{vocabulary.size} pieces for a network of {shape.vocabulary}"
-        raise DataError(problem, AGAIN, field="sizes.vocabulary")
+        raise DataError(f"{vocabulary.size} pieces for {shape.vocabulary}", AGAIN, field="sizes.vocabulary")
     tensors: dict[str, NDArray[Any]] = {}
     for name, expected in tensor_shapes(shape).items():
         table, values = name.removesuffix(".weight"), parts.tensors.get(name)

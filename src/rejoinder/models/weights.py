@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Interval, MinLen
 from numpy.typing import NDArray
 
 from rejoinder.data.folders import require_finite
-from rejoinder.data.strict import AGAIN, json_value, require, value_in
+from rejoinder.data.strict import AGAIN, json_value, require
 from rejoinder.errors import DataError
 
 LARGEST = 10_000_000
@@ -19,13 +19,6 @@ Size, Count = Annotated[int, Interval(ge=0, le=LARGEST)], Annotated[int, Interva
 Share = Annotated[float, Interval(ge=0, le=1.001)]  # rounding may lift a sum over 1
 Object = dict[str, Any]
 Tensors = Mapping[str, NDArray[Any]]
-Record = TypeVar("Record")
-
-
-def sizes(kind: type[Record], config: Mapping[str, Any]) -> Record:
-    """Return the record under `sizes`, a table of `models.sizes`. Raises `DataError`."""
-    record: Record = value_in(config, "sizes", kind)
-    return record
 
 
 def text_of(files: Mapping[str, str], name: str) -> str:

@@ -75,13 +75,13 @@ def test_options_win_over_the_preset(run: Run, tmp_path: Path) -> None:
 
 
 def test_each_option_changes_its_own_field_alone() -> None:
-    assert recipe_of("adem") == AdemOptions()
-    assert recipe_of("autojudge") == PRESETS["deriu2019"] == recipe_of("c-adem", "deriu2019")
+    assert recipe_of("adem", None, {}) == AdemOptions()
+    assert recipe_of("autojudge", None, {}) == PRESETS["deriu2019"] == recipe_of("c-adem", "deriu2019", {})
     for name in FIELDS:
         for preset in (None, *PRESETS):
             value = {"penalty": "l1", "oversample": "words", "normalise": "l2"}.get(name, 3)
             changes = {name: value} if name != "penalty" else {name: value, "penalty_weight": 3}
-            assert asdict(recipe_of("adem", preset, changes)) == {**asdict(recipe_of("adem", preset)), **changes}
+            assert asdict(recipe_of("adem", preset, changes)) == {**asdict(recipe_of("adem", preset, {})), **changes}
 
 
 def test_untrained(run: Run, tmp_path: Path) -> None:

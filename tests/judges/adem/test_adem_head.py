@@ -85,7 +85,7 @@ def test_principal_components_are_those_of_scikit_learn() -> None:
 
     for shape in ((60, 8), (6, 20)):
         rows = np.random.default_rng(1).normal(size=shape) * np.linspace(1, 3, shape[1])
-        fitted, expected = fit_projection([rows], 4), PCA(4, svd_solver="full").fit(rows)
+        fitted, expected = fit_projection([rows], 4, np.arange(len(rows))), PCA(4, svd_solver="full").fit(rows)
         signs = np.sign((fitted.components * expected.components_).sum(axis=1))
         np.testing.assert_allclose(fitted.components, expected.components_ * signs[:, None], atol=1e-9)
         assert fitted.explained == pytest.approx(expected.explained_variance_ratio_.sum())
@@ -93,13 +93,14 @@ def test_principal_components_are_those_of_scikit_learn() -> None:
 
 
 def test_components_are_those_of_distinct_rows() -> None:
-    rows = np.random.default_rng(0).normal(size=(50, 4))
-    once = fit_projection([rows], 2)
-    twice = fit_projection([rows, rows[:20], np.full((1, 4), np.nan)], 2)
-    assert np.allclose(once(rows), twice(rows))
+    rows, places = np.random.default_rng(0).normal(size=(50, 4)), np.arange(50)
+    once = fit_projection([rows], 2, places)
+    assert np.allclose(once(rows), fit_projection([rows, rows[::-1]], 2, np.tile(places, 2))(rows))
+    with_nan = np.vstack([rows, np.full((1, 4), np.nan)])
+    assert np.allclose(once(rows), fit_projection([with_nan], 2, np.arange(51))(rows))
     some = fit_projection([rows, rows], 2, np.arange(20))
-    assert np.allclose(some(rows), fit_projection([rows[:20]], 2)(rows))
-    assert fit_projection([rows], 99).components.shape == (4, 4)
+    assert np.allclose(some(rows), fit_projection([rows[:20]], 2, np.arange(20))(rows))
+    assert fit_projection([rows], 99, places).components.shape == (4, 4)
 
 
 def test_normalised_vectors_have_length_one() -> None:

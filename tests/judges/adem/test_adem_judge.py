@@ -62,7 +62,7 @@ def dialogues(count: int, **changes: Any) -> list[Example]:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("normalise", "references"), [("none", "mean"), ("l2", "best")])
 def test_folder_gives_the_same_judge(kind: Kind, normalise: Normalise, references: References, tmp_path: Path) -> None:
-    examples, recipe = dialogues(90), recipe_of(kind)
+    examples, recipe = dialogues(90), recipe_of(kind, None, {})
     options = replace(recipe, epochs=min(recipe.epochs, 3), normalise=normalise)
     counted = references if "reference" in TERMS[kind] else None
     trained = train_judge(examples, kind, ENCODER, options, references=counted)

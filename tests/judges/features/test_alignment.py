@@ -26,6 +26,10 @@ class Known:
     )
     weights: Floats = field(default_factory=lambda: np.array([3, 1, 1, 1, 0.5] + [1] * 100, dtype=np.float32))
 
+    @property
+    def scales(self) -> Floats:
+        return np.asarray(1 / np.linalg.norm(self.table, axis=1), np.float32)
+
     def pieces(self, text: str) -> list[int]:
         return [NAMES.index(word) if word in NAMES else len(NAMES) + len(word) % 100 for word in text.split()]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,11 +22,22 @@ from rejoinder.judges.features.resources import lexical_block
 from rejoinder.judges.features.table import WIDE, Feature, FeatureBlock, Features, FeatureSet
 from rejoinder.judges.regression.folder import heads_in, with_heads
 from rejoinder.judges.regression.head import VECTOR_LINE, Head, fit_head
-from rejoinder.judges.regression.learner import FeatureLearner, FittedHeads, encode, line_weights, standardized
+from rejoinder.judges.regression.learner import FeatureLearner, FittedHeads, TrainingLines, line_weights, standardized
 from rejoinder.judges.regression.linear import MIN_REPLIES, PROBES
 from rejoinder.scorer import FloatArray
 
 LEXICAL = FeatureSet((lexical_block(phrases()),))
+
+
+def learner_over(feature_set: FeatureSet, augmented: Sequence[AugmentedExample]) -> FeatureLearner:
+    """Return a learner over these features that adds these replies, whatever the lines."""
+    resources: Any = SimpleNamespace(features=feature_set)
+    return FeatureLearner(resources, lambda _: augmented, QUICK)
+
+
+def encode(examples: Sequence[Example], augmented: Sequence[AugmentedExample]) -> TrainingLines:
+    """Return the lexical features of examples and of augmented replies."""
+    return learner_over(LEXICAL, augmented).encode(examples)
 
 
 def full(features: FloatArray, vector: FloatArray | None = None, nonsense: float = 0.0) -> FloatArray:
@@ -102,13 +115,10 @@ def fitted(*blocks: FeatureBlock) -> tuple[FeatureSet, FittedHeads]:
     ]
     examples, feature_set = rated("one", 90), FeatureSet((lexical_block(phrases()), *blocks))
 
-    class Resources:
-        features = feature_set
-
-    learner = FeatureLearner(Resources(), trees=QUICK)  # type: ignore[arg-type]
-    encoded = encode(feature_set, examples, written(sets, ()))
+    learner = learner_over(feature_set, written(sets, ()))
     ratings = np.array([example.quality["overall"] for example in examples])
-    return feature_set, learner.fit(encoded, ratings, np.arange(90), np.arange(0), np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    return feature_set, learner.fit(learner.encode(examples), ratings, np.arange(90), np.arange(0), rng)
 
 
 def test_a_folder_keeps_probes_and_refuses_those_over_other_features() -> None:
@@ -134,7 +144,7 @@ def test_heads_that_read_no_long_vector_have_no_probes() -> None:
 def test_a_fit_sees_no_reply_of_a_line_that_was_left_out() -> None:
     examples = rated("one", 120)
     changed = augment(examples)
-    encoded = encode(LEXICAL, examples, changed)
+    encoded = encode(examples, changed)
     left_out = {one.response for one in examples[60:]} - {one.response for one in examples[:60]}
     of_inside = [one for one in changed if one.row < 60]
     assert any(one.example.response in left_out for one in of_inside)
@@ -147,7 +157,7 @@ def test_a_fit_sees_no_reply_of_a_line_that_was_left_out() -> None:
 def test_an_equal_reply_of_another_data_set_is_no_copy() -> None:
     first, second = (Example(("hello",), "hi there", dataset=name) for name in ("one", "two"))
     parrot = AugmentedExample(replace(first, response="Hi there "), row=0)
-    encoded = encode(LEXICAL, [replace(first, response="hello to you"), second], [parrot])
+    encoded = encode([replace(first, response="hello to you"), second], [parrot])
     assert encoded.augmented.replies.tolist() == [-1]
     assert len(encoded.augmented.of_lines(np.array([0]), encoded.replies).rows) == 1
 
@@ -155,7 +165,7 @@ def test_an_equal_reply_of_another_data_set_is_no_copy() -> None:
 def test_rows_keep_what_they_were_written_for_when_lines_are_left_out() -> None:
     examples = rated("one", 8)
     sets = [ReplySet((f"Shall we meet at {hour}?",), ("Yes.",), ("Blue.",), ("We met.",)) for hour in range(3)]
-    rows = encode(LEXICAL, examples, [*written(sets, ()), *augment(examples)]).augmented
+    rows = encode(examples, [*written(sets, ()), *augment(examples)]).augmented
     rows = rows.of_lines(np.arange(3), np.arange(8))
     apart = rows.rows == NO_LINE
     assert rows.written_for[apart].tolist() == [WrittenFor.FITTING, WrittenFor.MISLEADING, WrittenFor.RANDOM] * 3
@@ -170,5 +180,5 @@ def test_targets_of_augmented_rows() -> None:
     others = [AugmentedExample(example, 0, at_most=-1.5), AugmentedExample(example, 0, less=0.5),
               AugmentedExample(example, NO_LINE, 0.5)]  # fmt: skip
     assert harmless.is_harmless and not any(line.is_harmless for line in others)
-    rows = encode(LEXICAL, [example], [harmless, *others]).augmented
+    rows = encode([example], [harmless, *others]).augmented
     assert rows.targets(np.array([1.0])).tolist() == [1.0, -1.5, 0.5, 0.5]

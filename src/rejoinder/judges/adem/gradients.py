@@ -7,62 +7,52 @@ P other responses.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from rejoinder.judges.adem.head import AdemHead, Normalise, Projection, References, Vectors, lengths, project
+from rejoinder.judges.adem.head import AdemHead, Encoded, Normalise, Projection, References, Vectors, lengths, project
 from rejoinder.judges.protocol import Grid, Rows
 from rejoinder.scorer import FloatArray
 
 
-class Pairs(NamedTuple):
-    """Raw vectors [R, D] of each response with one of its references, the example [R] of each, ascending, and N."""
-
-    raw: Vectors
-    owner: Rows
-    examples: int
-
-
 def gradients(
-    pairs: Pairs, head: AdemHead, projection: Projection | None, normalise: Normalise, references: References
+    encoded: Encoded, head: AdemHead, projection: Projection | None, normalise: Normalise, references: References
 ) -> FloatArray:
     """Return [N, D] derivatives of the ratings by the responses' raw vectors; NaN where there is no rating.
 
     Of several references the mean of the derivatives, or that of the best.
     """
-    raw, owner, examples = pairs
+    raw, owner = encoded.pairs(), encoded.owner
     projected = project(raw, projection, normalise)
     slopes = _coefficients(projected, head)
     if projection is not None:
         slopes = slopes @ projection.components  # [R, K] -> [R, D]
     if normalise == "l2":  # through the division by the length
-        unit = raw.response / lengths(raw.response)
-        slopes = (slopes - (slopes * unit).sum(axis=1, keepdims=True) * unit) / lengths(raw.response)
+        length = lengths(raw.response)
+        unit = raw.response / length
+        slopes = (slopes - (slopes * unit).sum(axis=1, keepdims=True) * unit) / length
     ratings = head(projected)
     rated = np.flatnonzero(np.isfinite(ratings))
     if references == "best":
         rated = rated[np.lexsort((-ratings[rated], owner[rated]))]
         rated = rated[np.unique(owner[rated], return_index=True)[1]]
     means, owners = _mean_by_owner(slopes[rated], owner[rated])
-    derivatives = np.full((examples, slopes.shape[1]), np.nan)
+    derivatives = np.full(encoded.response.shape, np.nan)
     derivatives[owners] = means
     return derivatives
 
 
 def linear_forms(
-    pairs: Pairs, head: AdemHead, projection: Projection | None, normalise: Normalise, references: References
+    encoded: Encoded, head: AdemHead, projection: Projection | None, normalise: Normalise, references: References
 ) -> Grid:
     """Return a function that rates the N examples with other responses (see `Space.scores`)."""
-    raw, owner, examples = pairs
-    slopes = _coefficients(project(raw, projection, normalise), head)
+    slopes = _coefficients(project(encoded.pairs(), projection, normalise), head)
     known = np.flatnonzero(np.isfinite(slopes).all(axis=1))
-    slopes, owner = slopes[known], owner[known]
+    slopes, owner = slopes[known], encoded.owner[known]
     if references == "mean":  # the mean of linear forms is a linear form
         slopes, owner = _mean_by_owner(slopes, owner)
 
     def ratings(compared: FloatArray, rows: Rows | None = None) -> FloatArray:
-        asked = np.arange(examples) if rows is None else rows
+        asked = np.arange(len(encoded.response)) if rows is None else rows
         kept = np.flatnonzero(np.isin(owner, asked))
         grid = np.full((len(asked), len(compared)), np.nan)
         owners, starts = np.unique(owner[kept], return_index=True)
@@ -76,10 +66,8 @@ def linear_forms(
 def _coefficients(projected: Vectors, head: AdemHead) -> FloatArray:
     """Return [R, K] factors of each projected response: rating = factors . response - alpha / beta."""
     slopes = np.zeros((len(projected.response), head.M.shape[0]))
-    if "context" in head.terms:
-        slopes += projected.context @ head.M
-    if "reference" in head.terms:
-        slopes += projected.reference @ head.N
+    for term in head.terms:
+        slopes += getattr(projected, term) @ head.matrix(term)
     return slopes / head.beta
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -20,8 +20,19 @@ from rejoinder.data.folders import AGAIN, Parts, value_in, write_folder
 from rejoinder.data.scales import Scale, in_words, rescaled
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.judges.adem.gradients import Pairs, gradients, linear_forms
-from rejoinder.judges.adem.head import MATRICES, AdemHead, Normalise, Projection, References, Terms, Vectors, project
+from rejoinder.judges.adem.gradients import gradients, linear_forms
+from rejoinder.judges.adem.head import (
+    MATRICES,
+    AdemHead,
+    Encoded,
+    Normalise,
+    Projection,
+    References,
+    Terms,
+    Vectors,
+    project,
+    project_side,
+)
 from rejoinder.judges.domain import FITTED_LINES, NEVER_READ, common_warnings, warnings_of
 from rejoinder.judges.protocol import PREDICTED, Rows, SideVectors, Slopes, Space
 from rejoinder.judges.scales import from_config, in_config, on_scale, training_in
@@ -43,7 +54,10 @@ TERMS: dict[Kind, Terms] = {
 """The terms of equation 1 of each kind; `untrained` is ADEM before training, over whatever encoder."""
 _STORED: dict[Kind, str] = {kind: kind for kind in TERMS} | {"untrained": "vhred"}
 """The names in folders."""
-_TITLES = {"autojudge": "AutoJudge", "untrained": "Untrained ADEM"}
+_TITLES: dict[Kind, str] = {kind: kind.upper() for kind in TERMS} | {
+    "autojudge": "AutoJudge",
+    "untrained": "Untrained ADEM",
+}
 _ENCODERS = {"average": "averaged word vectors", "hred": "HRED", "vhred": "VHRED", "sentence": "sentence-transformers"}
 _CARD = """\
 # {title} judge
@@ -58,64 +72,6 @@ Predicts the overall rating, {scale}, from {needs}. {source}, over {encoder}.
 
 {untrained}{order}Believe it on your data only as far as `rejoinder study` shows agreement with people there.
 """
-
-
-@dataclass(frozen=True)
-class Encoded:
-    """Raw vectors of N examples with R references together. A side that the terms leave out is zero.
-
-    Attributes:
-        context: [N, D].
-        references: [R, D].
-        owner: [R] the example of each, ascending; without a term for references, one reference of zeros each.
-        response: [N, D].
-    """
-
-    context: FloatArray
-    references: FloatArray
-    owner: Rows
-    response: FloatArray
-
-    def pairs(self) -> Vectors:
-        """Return raw vectors [R, D], a row a reference, with its context and response."""
-        return Vectors(self.context[self.owner], self.references, self.response[self.owner])
-
-    def at(self, rows: Rows) -> Encoded:
-        """Return the examples at ascending rows."""
-        kept = np.flatnonzero(np.isin(self.owner, rows))
-        owner = np.searchsorted(rows, self.owner[kept])
-        return Encoded(self.context[rows], self.references[kept], owner, self.response[rows])
-
-    @cached_property
-    def means(self) -> Vectors:
-        """Raw vectors [N, D] with the mean of each example's references; NaN where none has a known word."""
-        # A judge is fitted on these means, as the release is on one reference each. In scoring each reference counts
-        # by itself (`pairs`), so that the best can be taken.
-        known = ~np.isnan(self.references).any(axis=1)
-        sums = np.zeros_like(self.response)
-        np.add.at(sums, self.owner[known], self.references[known])
-        counts = np.bincount(self.owner[known], minlength=len(sums))[:, None]
-        means = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
-        return Vectors(self.context, means, self.response)
-
-    def combine(self, values: FloatArray, references: References) -> FloatArray:
-        """Return [N] scores of the examples from those of their references [R]; NaN where all of these are."""
-        known = ~np.isnan(values)
-        owner, values = self.owner[known], values[known]
-        counts = np.bincount(owner, minlength=len(self.response))
-        if references == "mean":
-            combined = np.bincount(owner, values, len(counts)) / np.maximum(counts, 1)
-        else:
-            combined = np.full(len(counts), -np.inf)
-            np.maximum.at(combined, owner, values)
-        return np.where(counts > 0, combined, np.nan)
-
-    def unknown_sides(self, terms: Terms) -> list[str]:
-        """Return the first side of each example that counts and has no vector, or ""."""
-        sides = np.full(len(self.response), "", dtype=object)
-        for side in ("response", *terms)[::-1]:
-            sides[np.isnan(getattr(self.means, side)).any(axis=1)] = side
-        return sides.tolist()
 
 
 def encode(examples: Sequence[Example], encoder: Encoder, terms: Terms) -> Encoded:
@@ -137,18 +93,7 @@ def encode(examples: Sequence[Example], encoder: Encoder, terms: Terms) -> Encod
 
 @dataclass(frozen=True)
 class AdemJudge:
-    """A trained judge.
-
-    Attributes:
-        kind: which terms of equation 1 it has; the name on its card.
-        encoder: texts to raw vectors.
-        normalise: what happens to raw vectors first.
-        projection: raw vectors to K principal components, or None.
-        head: projected vectors to ratings from 1 to 5.
-        references: of several references, the `best` of the scores, or their `mean`.
-        training: what it was trained on and how that went, JSON values.
-        scale: the lowest and highest rating that it answers with, nominally.
-    """
+    """A trained judge: encoder, then `project`, then the head. `training` has JSON values: data, and how it went."""
 
     kind: Kind
     encoder: PortableEncoder
@@ -166,7 +111,7 @@ class AdemJudge:
         several = f" Several references: the {self.references} of the scores against each."
         return Card(
             name=self.kind,
-            summary=f"{self.title}: the rating from {in_words(self.scale)} that people would give, predicted",
+            summary=f"{_TITLES[self.kind]}: the rating from {in_words(self.scale)} that people would give, predicted",
             kind="judge",
             needs=needs,
             range=(None, None),
@@ -175,11 +120,6 @@ class AdemJudge:
             domain=FITTED_LINES,
             unread=NEVER_READ,
         )
-
-    @property
-    def title(self) -> str:
-        """The name in print."""
-        return _TITLES.get(self.kind, self.kind.upper())
 
     @property
     def trained_on(self) -> frozenset[str]:
@@ -212,34 +152,30 @@ class AdemJudge:
         if vectors is not None:  # context and references stay as they are
             encoded = replace(encoded, response=vectors)
         values = rescaled(self.ratings(encoded), PREDICTED, self.scale)
-        derivatives = gradients(_pairs(encoded), self.head, self.projection, self.normalise, self.references)
+        derivatives = gradients(encoded, self.head, self.projection, self.normalise, self.references)
         stretch = (self.scale[1] - self.scale[0]) / (PREDICTED[1] - PREDICTED[0])
         return Slopes(values, encoded.response, derivatives * stretch)
 
     def spaces(self, examples: Sequence[Example]) -> list[Space]:
         """See `Differentiable.spaces`."""
         encoded = encode(examples, self.encoder, self.head.terms)
-        forms = linear_forms(_pairs(encoded), self.head, self.projection, self.normalise, self.references)
-
-        def projected(vectors: FloatArray) -> FloatArray:
-            nothing = np.empty((0, 0))
-            return project(Vectors(nothing, nothing, vectors), self.projection, self.normalise).response
+        rows = np.arange(len(examples))
+        sides = {"response": SideVectors(encoded.response, rows)}
+        if "context" in self.head.terms:
+            sides["context"] = SideVectors(encoded.context, rows)
+        if "reference" in self.head.terms:
+            sides["reference"] = SideVectors(encoded.references, encoded.owner)
+        projected = partial(project_side, projection=self.projection, normalise=self.normalise)
+        forms = linear_forms(encoded, self.head, self.projection, self.normalise, self.references)
 
         def scores(compared: FloatArray, rows: Rows | None = None) -> FloatArray:
             return rescaled(forms(compared, rows), PREDICTED, self.scale)
 
-        rows = np.arange(len(examples))
-        vectors = {
-            "context": SideVectors(encoded.context, rows),
-            "reference": SideVectors(encoded.references, encoded.owner),
-        }
-        sides: dict[str, SideVectors] = {"response": SideVectors(encoded.response, rows)}
-        sides |= {term: vectors[term] for term in self.head.terms}
         return [Space(self.kind, rows, sides, projected, scores)]
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """See `PortableJudge.save`."""
-        write_folder(folder, self.parts, self.text_card(), force=force)
+        write_folder(folder, self.parts, self._text_card(), force=force)
 
     @cached_property
     def parts(self) -> Parts:
@@ -260,21 +196,18 @@ class AdemJudge:
             "training": dict(self.training),
             **in_config(self.scale),
         }
-        tensors: dict[str, FloatArray] = {
-            MATRICES[term]: getattr(self.head, MATRICES[term]) for term in self.head.terms
-        }
+        tensors: dict[str, FloatArray] = {MATRICES[term]: self.head.matrix(term) for term in self.head.terms}
         if self.projection is not None:
             tensors["projection.mean"] = self.projection.mean
             tensors["projection.components"] = self.projection.components
         return Parts(config, tensors)
 
-    def text_card(self) -> str:
-        """Return the card for people."""
+    def _text_card(self) -> str:
         kept = "not projected" if self.projection is None else f"projected to {len(self.head.M)} components"
         encoder = self.encoder.parts.config["kind"]
         untrained = "Its head is as it was before training (best epoch 0): it has learnt nothing from these ratings. "
         return _CARD.format(
-            title=self.title,
+            title=_TITLES[self.kind],
             scale=in_words(self.scale),
             needs=" and ".join(("response", *self.head.terms)),
             source=self.card.source,
@@ -283,10 +216,6 @@ class AdemJudge:
             untrained=untrained * (self.training.get("best_epoch") == 0),
             order="Word order does not reach it: a shuffled response gets the same score. " * (encoder == "average"),
         )
-
-
-def _pairs(encoded: Encoded) -> Pairs:
-    return Pairs(encoded.pairs(), encoded.owner, len(encoded.response))
 
 
 def training_lines(judge: AdemJudge) -> str:
@@ -304,18 +233,14 @@ def _shown(value: Any) -> str:
     return ", ".join(map(_shown, value)) if isinstance(value, list) else str(value)
 
 
-def from_parts(parts: Parts) -> AdemJudge:
-    """Return the judge with these parts of a folder.
+def from_parts(parts: Parts, encoder: PortableEncoder | None = None) -> AdemJudge:
+    """Return the judge with these parts of a folder, over the encoder in it or that of its panel.
 
     Raises:
         DataError: a part is missing, or is not what it must be.
         MissingExtra: a library that its encoder needs is not installed.
     """
-    return from_own_parts(parts, encoder_of(parts.inner(INSIDE)))
-
-
-def from_own_parts(parts: Parts, encoder: PortableEncoder) -> AdemJudge:
-    """Return the judge with these parts over `encoder`."""
+    encoder = encoder or encoder_of(parts.inner(INSIDE))
     config, tensors = parts.config, parts.tensors
     stored = value_in(config, "name", Literal[tuple(_STORED.values())])
     kind = next(kind for kind in get_args(Kind) if _STORED[kind] == stored)

@@ -13,8 +13,8 @@ import numpy as np
 from rejoinder.data.scales import Scale
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
-from rejoinder.judges.adem.head import References, Terms
-from rejoinder.judges.adem.judge import TERMS, AdemJudge, Encoded, Kind, encode
+from rejoinder.judges.adem.head import Encoded, References, Terms
+from rejoinder.judges.adem.judge import TERMS, AdemJudge, Kind, encode
 from rejoinder.judges.adem.optimizer import PRESETS, AdemFit, AdemOptions, Lengths, fit_adem
 from rejoinder.judges.protocol import LearnerOptions, Rows
 from rejoinder.metrics.baselines import words
@@ -93,21 +93,14 @@ class FittedAdem:
 
     def judge(self, training: Mapping[str, Any], scale: Scale) -> AdemJudge:
         """Return the judge."""
-        learner, fit = self.learner, self.fit
-        parts = (learner.encoder, fit.normalise, fit.projection, fit.head, learner.references)
-        return AdemJudge(learner.name, *parts, training, scale)
+        made, fit = self.learner, self.fit
+        parts = (fit.normalise, fit.projection, fit.head)
+        return AdemJudge(made.name, made.encoder, *parts, made.references, training, scale)
 
 
 @dataclass(frozen=True)
 class AdemLearner:
-    """Learns one kind of judge over an encoder.
-
-    Attributes:
-        name: the kind.
-        encoder: texts to vectors.
-        recipe: how it is fitted.
-        references: how its judges score against several references.
-    """
+    """Learns one kind of judge over an encoder; `references` is how its judges score against several of them."""
 
     name: Kind
     encoder: PortableEncoder
@@ -122,13 +115,8 @@ class AdemLearner:
     @property
     def options(self) -> Mapping[str, Any]:
         """Encoder and the sizes of the fit: these alone, so that signatures of earlier studies do not change."""
-        recipe = self.recipe
-        return {
-            **self.encoder.options,
-            "epochs": recipe.epochs,
-            "batch": recipe.batch_size,
-            "step": recipe.learning_rate,
-        }
+        sizes = {"epochs": self.recipe.epochs, "batch": self.recipe.batch_size, "step": self.recipe.learning_rate}
+        return {**self.encoder.options, **sizes}
 
     @property
     def steps(self) -> int:
@@ -136,11 +124,7 @@ class AdemLearner:
         return self.recipe.epochs
 
     def encode(self, examples: Sequence[Example]) -> Lines:
-        """Return vectors of every side that counts.
-
-        Raises:
-            DataError: the examples are in another language than the encoder's word vectors.
-        """
+        """See `encode_lines`; every side that counts."""
         return encode_lines(self.encoder, examples, self.needs)
 
     def unreadable(self, encoded: Lines) -> list[str]:
@@ -170,13 +154,9 @@ class AdemLearner:
 
 
 def learners(kinds: Sequence[Kind], name: str, choices: LearnerOptions) -> list[AdemLearner]:
-    """Return the learners of some kinds over one encoder, for the judge called `name`.
+    """Return the learners of some kinds over one encoder (averaged word vectors by default), for the judge `name`.
 
-    Args:
-        kinds: the kinds; options follow the first.
-        name: for messages.
-        choices: encoder (averaged word vectors by default), references, preset, and as options an `AdemOptions` or the
-            fields that differ from the recipe.
+    The options, an `AdemOptions` or the fields that differ from the recipe, follow the first kind.
 
     Raises:
         UsageError: a choice does not exist or would have no effect.
@@ -194,7 +174,11 @@ def learners(kinds: Sequence[Kind], name: str, choices: LearnerOptions) -> list[
     encoder = cast("PortableEncoder", encoder)
     recipe = choices.options
     if not isinstance(recipe, AdemOptions):
-        recipe = recipe_of(kinds[0], choices.preset, recipe or {}, encoder.width)
+        changes = recipe or {}
+        recipe = recipe_of(kinds[0], choices.preset, changes)
+        if (changes.get("components") or 0) > encoder.width:
+            problem = f"{recipe.components} components of vectors that have {encoder.width} dimensions"
+            raise UsageError(f"{problem}. Ask for {encoder.width} or fewer, or for all")
     recipe = replace(recipe, epochs=0) if name == UNTRAINED else recipe
     return [
         AdemLearner(kind, encoder, recipe, cast("References", references) if "reference" in TERMS[kind] else "mean")
@@ -207,15 +191,12 @@ def learner(name: str, choices: LearnerOptions) -> AdemLearner:
     return learners((cast("Kind", name),), name, choices)[0]
 
 
-def recipe_of(
-    kind: Kind, preset: str | None = None, changes: Mapping[str, Any] | None = None, width: int | None = None
-) -> AdemOptions:
-    """Return the options of a kind, or a preset, with single fields changed; `width` is D of the encoder if known.
+def recipe_of(kind: Kind, preset: str | None, changes: Mapping[str, Any]) -> AdemOptions:
+    """Return the options of a kind, or a preset, with single fields changed.
 
     Raises:
         UsageError: there is no such preset, a value is out of its range, or an option would have no effect.
     """
-    changes = changes or {}
     if kind == UNTRAINED and (idle := [name for name in changes if name in _OF_TRAINING]):
         raise UsageError(f"{kind} is ADEM before training, so {', '.join(idle)} would have no effect")
     start = AdemOptions() if kind != "autojudge" else PRESETS["deriu2019"]
@@ -223,18 +204,14 @@ def recipe_of(
     if "penalty" in changes and not recipe.penalty_weight:
         problem = f"the penalty {recipe.penalty} would have no effect: its weight is 0"
         raise UsageError(f"{problem}. Give --penalty-weight (penalty_weight) over 0 too, or leave the penalty out")
-    if width is not None and (changes.get("components") or 0) > width:
-        problem = f"{recipe.components} components of vectors that have {width} dimensions"
-        raise UsageError(f"{problem}. Ask for {width} or fewer, or for all")
     return recipe
 
 
 def encode_lines(encoder: PortableEncoder, examples: Sequence[Example], sides: Terms) -> Lines:
     """Return the vectors of the given sides, and the lengths of the responses.
 
-    Raises:
-        DataError: most words have no vector, as of another language than that of the word vectors; what would be left
-            to learn from are signs, names and words that two languages share.
+    Raises `DataError` if most words have no vector, as of another language than that of the word vectors: what would
+    be left to learn from are signs, names and words that two languages share.
     """
     if isinstance(encoder, AverageEncoder):
         texts = {text for one in examples for text in (*one.context, one.response, *one.references)}

@@ -43,6 +43,7 @@ from rejoinder.judges.protocol import Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 Oversample = Literal["words", "release"]
+_Rated = tuple[Vectors, FloatArray]
 _FAST, _SLOW, _TINY = 0.9, 0.999, 1e-8  # Adam's constants (Kingma and Ba 2015)
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "penalty": get_args(Penalty),
@@ -64,14 +65,12 @@ class AdemOptions:
         epochs: passes over the training part; the head of the best one by validation error is kept.
         batch_size: examples a step.
         learning_rate: Adam's step size.
-        penalty: the norm of M and N that is added to the loss.
-        penalty_weight: its weight.
+        penalty: the norm of M and N that is added to the loss, times `penalty_weight`.
         oversample: repeats training rows, so that length does not predict the score: by `words`, or as the `release`
             does (by characters); None takes each once.
         normalise: `l2` sets the length of every raw vector to 1 first.
 
-    Raises:
-        UsageError: a value is out of its range, or there is no such penalty or way.
+    A value that is out of its range or unknown raises `UsageError`.
     """
 
     components: int | None = 50
@@ -97,11 +96,7 @@ class AdemOptions:
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> AdemOptions:
-        """Return the recipe of a paper, `lowe2017` or `deriu2019`, with single options changed.
-
-        Raises:
-            UsageError: there is no such preset, or a value is out of its range.
-        """
+        """Return the recipe of a paper, `lowe2017` or `deriu2019`, with single options changed."""
         if name not in PRESETS:
             raise UsageError(f"no preset is called {name!r}. There are: {', '.join(PRESETS)}")
         return replace(PRESETS[name], **changes)
@@ -119,21 +114,18 @@ class Lengths(NamedTuple):
     words: Rows
     characters: Rows
 
+    def at(self, rows: Rows) -> Lengths:
+        """Return those of some responses."""
+        return Lengths(self.words[rows], self.characters[rows])
+
 
 def oversample(ratings: FloatArray, lengths: Lengths, way: Oversample) -> Rows:
     """Return the n rows, some repeated, in which each score is equally frequent among responses of like length.
 
     Lowe et al. 2017, section 5, call it sub-sampling and count words: bins of 5, the last is open, and every row
     occurs. The `release` has bins of 20 characters and discards responses under 21 and over 140; unlike it, a score
-    that a bin lacks is passed over here (the program crashes).
-
-    Args:
-        ratings: [n] on the scale 1 to 5; rounded to scores.
-        lengths: of the n responses.
-        way: what is counted.
-
-    Raises:
-        DataError: every response is discarded.
+    that a bin lacks is passed over here (the program crashes). Ratings [n] from 1 to 5 are rounded to scores.
+    Raises `DataError` if every response is discarded.
     """
     if way == "words":
         bins = np.clip((lengths.words - 1) // 5 * 5, 0, 30)
@@ -154,23 +146,14 @@ def oversample(ratings: FloatArray, lengths: Lengths, way: Oversample) -> Rows:
 
 @dataclass(frozen=True)
 class AdemFit:
-    """A fitted head, what is applied to raw vectors before it, and how the fit went.
-
-    Attributes:
-        head: the head of the best epoch.
-        validation_errors: [epochs + 1] root mean squared error on validation before training and after each epoch.
-        best_epoch: the epoch whose head was kept; 0 is the head before training.
-        projection: raw vectors to K components, or None.
-        normalise: what happens to raw vectors before that.
-        rows: the training rows, repeated and left out as over-sampling has it.
-    """
+    """The head of the best epoch, what is applied to raw vectors before it, and how the fit went."""
 
     head: AdemHead
-    validation_errors: list[float]
-    best_epoch: int
+    validation_errors: list[float]  # root mean squared, before training and after each epoch
+    best_epoch: int  # 0 is the head before training
     projection: Projection | None
     normalise: Normalise
-    rows: Rows
+    rows: Rows  # of training, repeated and left out as over-sampling has it
 
     def predict(self, raw: Vectors) -> FloatArray:
         """Return [N] predicted ratings, nominally 1 to 5; NaN where a vector that counts is NaN."""
@@ -188,21 +171,11 @@ def fit_adem(
     rng: np.random.Generator,
     advance: Advance = ignore,
 ) -> AdemFit:
-    """Return a head fitted on some of N examples, which were encoded once for many fits.
+    """Return a head fitted on the rows `train` of N examples; the rows `validation` decide which epoch is kept.
 
     Over-sampling repeats training rows alone. The components are fitted on each distinct training vector once, after
-    normalisation; alpha and beta on the over-sampled rows, as in the release.
-
-    Args:
-        raw: vectors of N examples; no NaN in the rows of `train` and `validation`.
-        ratings: [N] on the scale 1 to 5.
-        lengths: of the N responses.
-        train: rows to fit on.
-        validation: rows that decide which epoch is kept.
-        terms: which terms of equation 1 count.
-        options: how to fit.
-        rng: decides the order of the examples.
-        advance: called with 1 after each epoch.
+    normalisation; alpha and beta on the over-sampled rows, as in the release. These rows of `raw` hold no NaN, ratings
+    are from 1 to 5, `rng` decides the order of the examples, and `advance` is called with 1 after each epoch.
 
     Raises:
         DataError: the training examples look alike to the judge, or over-sampling leaves none.
@@ -213,50 +186,41 @@ def fit_adem(
     with threadpool_limits(limits=1, user_api="blas"):
         unused = {side: np.empty((len(ratings), 0)) for side in MATRICES if side not in terms}
         raw = project(raw._replace(**unused), None, options.normalise)
-        sides, projection = [side for side in raw if side.shape[1]], None
+        projection, rows = None, train
         if options.components is not None:
-            projection = fit_projection(sides, options.components, train)
-        rows = train
+            projection = fit_projection([side for side in raw if side.shape[1]], options.components, train)
         if options.oversample is not None:
-            own = Lengths(lengths.words[train], lengths.characters[train])
-            rows = train[oversample(ratings[train], own, options.oversample)]
+            rows = train[oversample(ratings[train], lengths.at(train), options.oversample)]
         # Projected before rows are taken: raw vectors are wide, and copying them takes long.
         vectors = project(raw, projection, "none")
-        parts = vectors.at(rows), ratings[rows], vectors.at(validation), ratings[validation]
+        parts = (vectors.at(rows), ratings[rows]), (vectors.at(validation), ratings[validation])
         return AdemFit(*_optimize(*parts, terms, options, rng, advance), projection, options.normalise, rows)
 
 
 def _optimize(
-    train: Vectors,
-    train_ratings: FloatArray,
-    validation: Vectors,
-    validation_ratings: FloatArray,
-    terms: Terms,
-    options: AdemOptions,
-    rng: np.random.Generator,
-    advance: Advance,
+    train: _Rated, validation: _Rated, terms: Terms, options: AdemOptions, rng: np.random.Generator, advance: Advance
 ) -> tuple[AdemHead, list[float], int]:
     """Return the head with the lowest validation error of all epochs, the errors, and the epoch."""
 
     def error(head: AdemHead) -> float:
-        return float(np.sqrt(np.square(head(validation) - validation_ratings).mean()))
+        return float(np.sqrt(np.square(head(validation[0]) - validation[1]).mean()))
 
-    head = best = initial_head(train, terms)
+    vectors, ratings = train
+    head = best = initial_head(vectors, terms)
     errors, best_epoch, count = [error(head)], 0, 0
     mean, square = np.zeros((2, len(terms), *head.M.shape))  # [terms, K, K] each
     for epoch in range(1, options.epochs + 1):
         # Items are shuffled. The release shuffles fixed slices, which over-sampling has made nearly single-score.
-        order = rng.permutation(len(train_ratings))
+        order = rng.permutation(len(ratings))
         for start in range(0, len(order), options.batch_size):
             rows = order[start : start + options.batch_size]
-            slopes = gradient(head, train.at(rows), train_ratings[rows], options.penalty, options.penalty_weight)
+            slopes = gradient(head, vectors.at(rows), ratings[rows], options.penalty, options.penalty_weight)
             slope, count = np.stack([slopes[term] for term in terms]), count + 1
             mean += (1 - _FAST) * (slope - mean)
             square += (1 - _SLOW) * (slope * slope - square)
             corrected = np.sqrt(square / (1 - _SLOW**count)) + _TINY
             step = options.learning_rate / (1 - _FAST**count) * mean / corrected
-            names = [MATRICES[term] for term in terms]
-            head = replace(head, **{name: getattr(head, name) - step[place] for place, name in enumerate(names)})
+            head = replace(head, **{MATRICES[term]: head.matrix(term) - step[row] for row, term in enumerate(terms)})
         errors.append(error(head))
         if errors[epoch] < errors[best_epoch]:  # strictly: the first of equal epochs
             best, best_epoch = head, epoch

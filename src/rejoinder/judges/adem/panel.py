@@ -19,7 +19,8 @@ from rejoinder.data.scales import Scale, in_words
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.adem.head import Terms
-from rejoinder.judges.adem.judge import AdemJudge, Kind, from_own_parts, training_lines
+from rejoinder.judges.adem.judge import AdemJudge, Kind, training_lines
+from rejoinder.judges.adem.judge import from_parts as member_from
 from rejoinder.judges.adem.learner import AdemLearner, Lines, encode_lines, learners
 from rejoinder.judges.domain import FITTED_LINES, NEVER_READ
 from rejoinder.judges.protocol import PREDICTED, LearnerOptions, PortableJudge, Slopes, Space
@@ -35,13 +36,7 @@ MEMBERS: tuple[Kind, ...] = ("adem", "c-adem", "r-adem")
 
 @dataclass(frozen=True)
 class Panel:
-    """Trained judges over one encoder.
-
-    Attributes:
-        members: by kind; not all of `MEMBERS` need be there. They answer on the scale of the panel.
-        absent: why each of the others is missing.
-        scale: the lowest and highest rating that it answers with, nominally.
-    """
+    """Trained judges over one encoder, some of `MEMBERS`; `absent` is why each of the others is missing."""
 
     members: Mapping[Kind, AdemJudge]
     absent: Mapping[Kind, str]
@@ -159,17 +154,12 @@ class Panel:
 
 
 def from_parts(parts: Parts) -> Panel:
-    """Return the panel with these parts of a folder.
-
-    Raises:
-        DataError: a part is missing, or is not what it must be.
-        MissingExtra: a library that its encoder needs is not installed.
-    """
+    """Return the panel with these parts of a folder; raises what `judge.from_parts` does."""
     encoder = encoder_of(parts.inner(INSIDE))
     names, why = parts.config.get("members"), value_in(parts.config, "absent", dict[str, Any])
     if not isinstance(names, list) or not names or {*map(str, names), *why} - {*MEMBERS}:
         raise DataError(f"is {names!r:.60}, expected some of {', '.join(MEMBERS)}", AGAIN, field="members")
-    members: dict[Kind, AdemJudge] = {kind: from_own_parts(parts.inner(kind), encoder) for kind in names}
+    members: dict[Kind, AdemJudge] = {kind: member_from(parts.inner(kind), encoder) for kind in names}
     if wrong := next((kind for kind, judge in members.items() if judge.kind != kind), None):
         raise DataError(f"is {members[wrong].kind}, expected {wrong}", AGAIN, field=f"{wrong}.name")
     absent = {kind: str(why[kind]) for kind in MEMBERS if kind in why}

@@ -22,7 +22,7 @@ LONGEST_REPLY = 4096  # pieces that are read of a reply, its first ones
 LONGEST_CONTEXT = 128  # pieces that are read of a context, its last ones: the cost grows with the product of both
 _NEAREST = 3  # pieces of `nearest`
 _TURNS = 3
-_LEAST = np.float32(1e-6)  # added to weights, and the least length of a vector
+_LEAST = np.float32(1e-6)  # added to weights
 
 
 class PieceVectors(Protocol):
@@ -31,6 +31,11 @@ class PieceVectors(Protocol):
     @property
     def table(self) -> Floats:
         """[V, E] the vector of each piece."""
+        ...
+
+    @property
+    def scales(self) -> Floats:
+        """[V] what makes the length of each vector 1."""
         ...
 
     @property
@@ -58,39 +63,36 @@ def alignment_block(encoder: PieceVectors) -> FeatureBlock:
 
 def _alignment(encoder: PieceVectors, examples: Sequence[Example]) -> Features:
     """Return [N, 10] features; NaN where the reply or the part of the context has no piece."""
-    replies = [example.response for example in examples]
-    parts = [[" ".join(example.context[-turns:]) for example in examples] for turns in (1, _TURNS)]
-    pieces = {text: encoder.pieces(text) for text in {*replies, *chain.from_iterable(parts)}}
-    reply_ids = [pieces[text][:LONGEST_REPLY] for text in replies]
-    features = np.full((2, len(examples), 5), np.nan, np.float32)
-    for values, texts in zip(features, parts, strict=True):
-        context_ids = [pieces[text][-LONGEST_CONTEXT:] for text in texts]
-        rows = [row for row, ids in enumerate(context_ids) if ids and reply_ids[row]]
-        if rows:
-            values[rows] = _measures(encoder, [reply_ids[row] for row in rows], [context_ids[row] for row in rows])
-    return np.clip(np.hstack(list(features)), -1.0, 1.0)
+    replies = [example.response for example in examples] * 2
+    parts = [" ".join(example.context[-turns:]) for turns in (1, _TURNS) for example in examples]
+    pieces = {text: encoder.pieces(text) for text in {*replies, *parts}}
+    rows = [row for row, texts in enumerate(zip(replies, parts, strict=True)) if all(pieces[text] for text in texts)]
+    features = np.full((len(parts), 5), np.nan, np.float32)  # first of last turns, then of three
+    if rows:
+        reply_ids = [pieces[replies[row]][:LONGEST_REPLY] for row in rows]
+        features[rows] = _measures(encoder, reply_ids, [pieces[parts[row]][-LONGEST_CONTEXT:] for row in rows])
+    return features.reshape(2, -1, 5).swapaxes(0, 1).reshape(-1, 10)
 
 
 def _measures(encoder: PieceVectors, replies: Sequence[Sequence[int]], contexts: Sequence[Sequence[int]]) -> Floats:
     """Return [P, 5] the measures of P pairs of a reply and a context of one piece or more each."""
-    ids, places = np.unique([*chain.from_iterable(replies), *chain.from_iterable(contexts)], return_inverse=True)
-    vectors = encoder.table[ids]
-    vectors /= np.maximum(np.sqrt(np.einsum("ie,ie->i", vectors, vectors)), _LEAST)[:, None]
+    reply_ids, context_ids = (np.array([*chain.from_iterable(texts)]) for texts in (replies, contexts))
+    reply_scales, context_scales = encoder.scales[reply_ids], encoder.scales[context_ids]
     lengths = np.array([[*map(len, texts)] for texts in (replies, contexts)])  # [2, P]
     (reply_starts, context_starts), owners = np.cumsum(lengths, axis=1) - lengths, np.arange(len(replies))
-    split = int(lengths[0].sum())
-    reply_places, context_places = places[:split], places[split:]
-    nearest, met = np.empty(split), np.empty(len(context_places))  # of each piece, the cosine with its nearest
+    nearest, met = np.empty(len(reply_ids)), np.empty(len(context_ids))  # of each piece, the cosine with its nearest
     for r, rows, c, columns in zip(reply_starts, lengths[0], context_starts, lengths[1], strict=True):
-        cosines = vectors[reply_places[r : r + rows]] @ vectors[context_places[c : c + columns]].T  # [R, C]
-        cosines.max(axis=1, out=nearest[r : r + rows])
-        cosines.max(axis=0, out=met[c : c + columns])
-    weights = encoder.weights[ids].astype(np.float64) + _LEAST
-    reply_shares = _shares(weights[reply_places], reply_starts, lengths[0])
-    context_shares = _shares(weights[context_places], context_starts, lengths[1])
+        reply, context = slice(r, r + rows), slice(c, c + columns)
+        cosines = encoder.table[reply_ids[reply]] @ encoder.table[context_ids[context]].T  # [R, C]
+        cosines *= reply_scales[reply, None]
+        cosines *= context_scales[context]
+        cosines.max(axis=1, out=nearest[reply])
+        cosines.max(axis=0, out=met[context])
+    reply_shares = _shares(encoder.weights[reply_ids], reply_starts, lengths[0])
+    context_shares = _shares(encoder.weights[context_ids], context_starts, lengths[1])
     worth, owner = reply_shares * nearest, np.repeat(owners, lengths[0])
     order = np.lexsort((-worth, owner))
-    best = order[np.arange(split) < (reply_starts + _NEAREST)[owner]]
+    best = order[np.arange(len(order)) < (reply_starts + _NEAREST)[owner]]
     measures = (
         np.add.reduceat(nearest, reply_starts) / lengths[0],
         np.add.reduceat(worth, reply_starts),
@@ -98,10 +100,11 @@ def _measures(encoder: PieceVectors, replies: Sequence[Sequence[int]], contexts:
         np.add.reduceat(context_shares * met, context_starts),
         np.bincount(owner[best], worth[best], len(replies)),
     )
-    return np.stack(measures, axis=1).astype(np.float32)
+    return np.array(measures, np.float32).clip(-1.0, 1.0).T
 
 
-def _shares(weights: NDArray[np.float64], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+def _shares(counts: Floats, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the share of each piece in the weight of its text."""
+    weights = counts.astype(np.float64) + _LEAST
     shares: NDArray[np.float64] = weights / np.repeat(np.add.reduceat(weights, starts), lengths)
     return shares

@@ -94,7 +94,7 @@ def _meaning(encoder: PortableEncoder, examples: Sequence[Example]) -> Features:
         np.where(present, each, 0.0).sum(axis=1) / present.sum(axis=1),
         _cosines(vectors[at[:, _TURNS - 1]], vectors[at[:, _TURNS - 2]]),
     )
-    features[rows] = np.stack(columns, axis=1)
+    features[rows] = np.array(columns).T
     return features
 
 
@@ -133,20 +133,18 @@ def _selection(selector: Selector, encoder: Encoder, examples: Sequence[Example]
         row[: len(several)] = [places[text] for text in several]
     last, whole = selector.contexts(vectors[read[:, : selector.turns]])
     context = np.array([numbers[turns[row]] for row in rows])
-    replies = np.array([places[examples[row].response] for row in rows])
-    distinct, inverse = np.unique(np.column_stack([replies, read[context, :2]]), return_inverse=True)
-    reply, last_turn, turn_before = selector.replies(vectors[distinct])[inverse.reshape(-1, 3).T]
+    replies = np.array([[places[examples[row].response] for row in rows], *read[context, :2].T])
+    is_reply = np.zeros(len(vectors), np.bool_)
+    is_reply[replies] = True
+    reply, *turns_as_replies = selector.replies(vectors[is_reply])[(np.cumsum(is_reply) - 1)[replies]]
     common = np.clip(whole @ selector.common.T, -1.0, 1.0)
-    cosine = _cosines(whole[context], reply)
+    cosines = _cosines(np.array([whole[context], last[context], *turns_as_replies]), reply)
     columns = (
-        cosine,
-        _cosines(last[context], reply),
-        _cosines(last_turn, reply),
-        _cosines(turn_before, reply),
-        cosine - common.mean(axis=1)[context],
-        (common[context] > cosine[:, None]).mean(axis=1),
+        *cosines,
+        cosines[0] - common.mean(axis=1)[context],
+        (common[context] > cosines[0, :, None]).mean(axis=1),
     )
-    features[rows] = np.stack(columns, axis=1)
+    features[rows] = np.array(columns).T
     return features
 
 
@@ -165,7 +163,7 @@ def _mood(mood: Mood, encoder: Encoder, examples: Sequence[Example]) -> Features
     turn, context, reply = mood.of_turn(vectors)[at.T]
     reaction = mood.of_reaction(vectors)[at[:, 2]]
     columns = (turn, context, reply, reaction, turn * reaction, context * reaction, turn * reply)
-    features[rows] = np.stack(columns, axis=1)
+    features[rows] = np.array(columns).T
     return features
 
 

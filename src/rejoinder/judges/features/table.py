@@ -143,7 +143,7 @@ class FeatureSet:
         features = np.empty((len(examples), len(self.columns)), np.float32)
         for start in range(0, len(examples), _BATCH):
             batch = [self.shown(example).example for example in examples[start : start + _BATCH]]
-            features[start : start + _BATCH] = np.hstack([block.compute(batch) for block in self.blocks])
+            np.concatenate([block.compute(batch) for block in self.blocks], 1, features[start : start + len(batch)])
         return features
 
     def shown(self, example: Example) -> Shown:

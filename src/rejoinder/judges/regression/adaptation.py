@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from rejoinder.example import Example, Pair
 from rejoinder.judges.domain import INSIDE, TrainingCloud, fit_cloud, shares, smoothed_share, text_warnings
 from rejoinder.judges.features.table import Features
 from rejoinder.judges.protocol import Rows, Side
-from rejoinder.judges.regression.calibration import uncalibrated, with_interval
+from rejoinder.judges.regression.calibration import Calibration, interval_bins
 from rejoinder.judges.regression.correction import RAW_TEXT_FEATURES, Correction, columns_of
 from rejoinder.judges.regression.head import SIDES, FittedHead, Flags, heads_used, sides_present
 from rejoinder.judges.regression.judge import ADAPTED, FeatureJudge
@@ -204,10 +205,11 @@ class AdaptationInput:
     def left_out(self, folds: Rows, rng: np.random.Generator, among: Rows | None = None) -> FloatArray:
         """Return [N] what corrections say that were fitted on items of other folds, of those `among` or of all."""
         kept = np.ones(len(self.used), bool) if among is None else np.isin(np.arange(len(self.used)), among)
-        return self._gathered({
-            side: left_out(items.task, folds[items.rows], np.flatnonzero(kept[items.rows]), _chooser(items.task, rng))
-            for side, items in self.items.items()
-        })  # fmt: skip
+        values = {}
+        for side, items in self.items.items():
+            inside, fit = np.flatnonzero(kept[items.rows]), partial(fit_chosen, items.task, rng=rng)
+            values[side] = left_out(items.task, folds[items.rows], inside, fit)
+        return self._gathered(values)
 
     def adapted(
         self, folds: Rows, rng: np.random.Generator, record: Mapping[str, Any], scale: Scale, *, corrected: bool
@@ -236,20 +238,17 @@ class AdaptationInput:
 
 def of_ratings(judge: FeatureJudge, examples: Sequence[Example], ratings: FloatArray, groups: Rows) -> AdaptationInput:
     """Return the input of N rated lines, with [N] `ratings` from 1 to 5 in conversations `groups` [N]."""
-
-    def task(rows: Rows, table: FloatArray, scores: FloatArray) -> tuple[Task, FloatArray]:
-        return RatingTask(table, ratings[rows], groups[rows]), scores
-
-    return _input(judge, [examples], groups, task)
+    return _input(
+        judge, [examples], groups, lambda rows, table, scores: (RatingTask(table, ratings[rows], groups[rows]), scores)
+    )
 
 
 def of_preferences(judge: FeatureJudge, pairs: Sequence[Pair], groups: Rows, longer: FloatArray) -> AdaptationInput:
     """Return the input of N pairs, all with a preferred reply; see `balanced` for `longer`."""
 
     def task(rows: Rows, table: FloatArray, scores: FloatArray) -> tuple[Task, FloatArray]:
-        half = len(rows)
-        preferences = PreferenceTask(table[:half], table[half:], balanced(longer[rows]), groups[rows])
-        return preferences, scores[:half] - scores[half:]
+        (preferred, other), (higher, lower) = np.split(table, 2), np.split(scores, 2)
+        return PreferenceTask(preferred, other, balanced(longer[rows]), groups[rows]), higher - lower
 
     preferred = [pair.replies[pair.preferred or 0] for pair in pairs]
     other = [pair.replies[1 - (pair.preferred or 0)] for pair in pairs]
@@ -290,23 +289,21 @@ def _readable(examples: Sequence[Example]) -> tuple[Flags, Flags]:
     return context & has_reply, reference & has_reply
 
 
-def _chooser(task: Task, rng: np.random.Generator) -> Callable[[Rows], Linear]:
-    return lambda rows: fit_chosen(task, rows, rng)
-
-
 def _adapted(items: HeadItems, folds: Rows, rng: np.random.Generator, *, corrected: bool) -> FittedHead:
     """Return a head with its correction, calibrated on left-out items."""
     task, every, head = items.task, np.arange(len(items.rows)), items.head
-    fit = _chooser(task, rng) if corrected else lambda rows: task.fit(rows, [NO_CORRECTION])[0]
+
+    def fit(rows: Rows) -> Linear:
+        return fit_chosen(task, rows, rng) if corrected else task.fit(rows, [NO_CORRECTION])[0]
+
     linear = fit(every)
     if isinstance(task, RatingTask):
         predictions = left_out(task, folds[items.rows], every, fit)
-        ones = np.ones(len(predictions))
-        calibration = with_interval(uncalibrated(), predictions, task.targets, ones, _MIN_IN_BIN)
+        bins = interval_bins(predictions, task.targets, np.ones(len(predictions)), _MIN_IN_BIN)
+        calibration = Calibration(0.0, 0.0, 1.0, *bins)
     else:  # preferences tell an order and no level: mean and spread of the user's replies stay as they were
         before = head.calibration.ratings(head.predict(items.features, items.replies))
-        table = columns_of(head.head.predict(items.features), head.plain(items.features), items.replies)
-        after = linear.predict(table)
+        after = linear.predict(np.concatenate([task.preferred, task.other]))
         stretch = float(before.std()) / float(after.std()) if after.std() > 0 else 0.0
         centre, middle = float(before.mean()), float(after.mean())
         calibration = replace(head.calibration, centre=centre, middle=middle, stretch=stretch)

@@ -8,7 +8,7 @@ it without new ties. Shapes: N lines, B bins.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,11 +68,6 @@ def squash(ratings: FloatArray) -> FloatArray:
     return np.asarray(inner + beyond * (width / (width + np.abs(beyond))))
 
 
-def uncalibrated() -> Calibration:
-    """Return the calibration that leaves predictions as they are, without an interval."""
-    return Calibration(0.0, 0.0, 1.0, *(np.zeros(1) for _ in range(3)))
-
-
 def calibrate(predictions: FloatArray, ratings: FloatArray, sets: NDArray[np.intp]) -> Calibration:
     """Calibrate on lines that were not fitted on, with [N] ratings by people.
 
@@ -85,14 +80,15 @@ def calibrate(predictions: FloatArray, ratings: FloatArray, sets: NDArray[np.int
         return float(np.mean([values[sets == number].std() for number in np.unique(sets)]))
 
     stretch = spread(ratings) / spread(predictions) if spread(predictions) > 0 else 0.0
-    level = replace(uncalibrated(), centre=float(share @ ratings), middle=float(share @ predictions), stretch=stretch)
-    return with_interval(level, level.ratings(predictions), ratings, share, MIN_IN_BIN)
+    centre, middle = float(share @ ratings), float(share @ predictions)
+    scores = centre + stretch * (predictions - middle)
+    return Calibration(centre, middle, stretch, *interval_bins(scores, ratings, share, MIN_IN_BIN))
 
 
-def with_interval(
-    calibration: Calibration, scores: FloatArray, ratings: FloatArray, share: FloatArray, min_in_bin: int
-) -> Calibration:
-    """Return the calibration with intervals that hold `COVERAGE` of [N] ratings by people; lines count by [N] `share`.
+def interval_bins(
+    scores: FloatArray, ratings: FloatArray, share: FloatArray, min_in_bin: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return [B] `scores`, `below` and `above` of a `Calibration`, from [N] ratings by people; lines count by `share`.
 
     The [N] `scores` are of lines that were not fitted on. Bins have `min_in_bin` lines, if there are so many.
     """
@@ -102,7 +98,7 @@ def with_interval(
         middles.append(float(np.average(scores[rows], weights=share[rows])))
         below.append(min(0.0, -conformal_quantile(-error, share[rows], tail)))
         above.append(max(0.0, conformal_quantile(error, share[rows], tail)))
-    return replace(calibration, scores=np.array(middles), below=np.array(below), above=np.array(above))
+    return np.array(middles), np.array(below), np.array(above)
 
 
 def conformal_quantile(values: FloatArray, weights: FloatArray, share: float) -> float:

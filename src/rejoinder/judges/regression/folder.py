@@ -25,12 +25,8 @@ from rejoinder.judges.regression.trees import Trees
 from rejoinder.models.weights import Size, Tensors, tensor
 
 _Depth = Annotated[int, Interval(ge=0, le=64)]
-_KERNEL, _LINEAR, _CLOUD, _ENDS = (
-    ("centre", "spread", "origin"),
-    ("centre", "spread", "weights"),
-    ("centre", "spread"),
-    ("below", "above"),
-)
+_CLOUD, _ENDS = ("centre", "spread"), ("below", "above")
+_KERNEL, _LINEAR = (*_CLOUD, "origin"), (*_CLOUD, "weights")
 _TREES = ("roots", "feature", "threshold", "missing_left", "left", "right", "value")
 # The names in folders; some are older than those in the code.
 _CORRECTION, _VECTOR_LINE, _PROBE = "adaptation", "probe", "contrast"
@@ -67,12 +63,12 @@ def _to_parts(fitted: FittedHead) -> Parts:
     level = [calibration.centre, calibration.middle, calibration.stretch]
     tensors = {
         "columns": fitted.columns.astype(np.int32),
-        **_arrays("kernel", head.kernel, (*_KERNEL, "weights")),
+        **_arrays("kernel.", head.kernel, (*_KERNEL, "weights")),
         "kernel.marks": head.kernel.landmarks,
-        **_arrays("trees", head.trees, _TREES),
+        **_arrays("trees.", head.trees, _TREES),
         "trees.missing_left": head.trees.missing_left.astype(np.uint8),
-        **_arrays("calibration", calibration, ("scores", *_ENDS)),
-        **_arrays("likeness", fitted.cloud, _CLOUD),
+        **_arrays("calibration.", calibration, ("scores", *_ENDS)),
+        **_arrays("likeness.", fitted.cloud, _CLOUD),
         "numbers": np.array([head.kernel.base, *level, fitted.cloud.bound, head.nonsense_penalty]),
     }
     parts = Parts({"lines": fitted.lines, "depth": head.trees.depth}, tensors)
@@ -80,24 +76,24 @@ def _to_parts(fitted: FittedHead) -> Parts:
         parts = parts.holding(_VECTOR_LINE, _linear_parts(head.vector_line))
     for name, probe in zip(_probe_names(), head.probes, strict=False):
         parts = parts.holding(name, _linear_parts(probe))
-    if fitted.correction is None:
-        return parts
-    own, cloud = _linear_parts(fitted.correction.linear, fitted.correction.cloud.bound), fitted.correction.cloud
-    raw = {"raw": list(RAW_TEXT_FEATURES)}
-    return parts.holding(_CORRECTION, Parts(raw, {**own.tensors, **_arrays("likeness", cloud, _CLOUD)}))
+    if fitted.correction is not None:
+        linear, cloud = fitted.correction.linear, fitted.correction.cloud
+        own = {**_linear_parts(linear, cloud.bound).tensors, **_arrays("likeness.", cloud, _CLOUD)}
+        parts = parts.holding(_CORRECTION, Parts({"raw": list(RAW_TEXT_FEATURES)}, own))
+    return parts
 
 
 def _from_parts(parts: Parts, features: int) -> FittedHead:
     """Return a head over so many features."""
     tensors = parts.tensors
-    columns = _whole_numbers(tensors, "columns", 0, features - 1)
-    line = _linear_in(parts.inner(_VECTOR_LINE))[0] if _VECTOR_LINE in parts.config else None
+    columns = _whole_numbers(tensors, "columns", features - 1)
+    line = _linear_in(parts.inner(_VECTOR_LINE)) if _VECTOR_LINE in parts.config else None
     vector = len(line.weights) if line else 0
     width = len(columns) - 1 - vector
     if width < 1:
         raise DataError("its probe reads more features than there are", AGAIN)
     names = takewhile(lambda name: name in parts.config, _probe_names())
-    probes = tuple(_linear_in(parts.inner(name), width + vector)[0] for name in names)
+    probes = tuple(_linear_in(parts.inner(name), width + vector) for name in names)
     read = width + len(probes)
     base, centre, middle, stretch, bound, nonsense_penalty = tensor(tensors, "numbers", (6,)).tolist()
     landmarks = tensor(tensors, "kernel.marks", (None, read)).astype(np.float32)
@@ -105,16 +101,14 @@ def _from_parts(parts: Parts, features: int) -> FittedHead:
     kernel = Kernel(**_floats(tensors, "kernel.", _KERNEL, read), landmarks=landmarks, weights=weights, base=base)
     scores = tensor(tensors, "calibration.scores", (None,))
     ends = _floats(tensors, "calibration.", _ENDS, len(scores))
-    is_wrong = (np.diff(scores) < 0).any() or (ends["below"] > 0).any() or (ends["above"] < 0).any() or stretch < 0
-    cloud = TrainingCloud(**_floats(tensors, "likeness.", _CLOUD, width), bound=bound)
-    if is_wrong or (kernel.spread <= 0).any() or (cloud.spread <= 0).any():
-        raise DataError("a number of its calibration or a spread is impossible", AGAIN)
+    if (np.diff(scores) < 0).any() or (ends["below"] > 0).any() or (ends["above"] < 0).any() or stretch < 0:
+        raise DataError("a number of its calibration is impossible", AGAIN)
     trees = _trees_in(tensors, value_in(parts.config, "depth", _Depth), read)
     return FittedHead(
         columns=columns.astype(np.intp),
         head=Head(kernel, trees, line, nonsense_penalty, probes),
         calibration=Calibration(centre, middle, stretch, scores, **ends),
-        cloud=cloud,
+        cloud=TrainingCloud(**_floats(tensors, "likeness.", _CLOUD, width), bound=bound),
         lines=value_in(parts.config, "lines", Size),
         correction=_correction_in(parts.inner(_CORRECTION), width) if _CORRECTION in parts.config else None,
     )
@@ -124,11 +118,9 @@ def _correction_in(parts: Parts, width: int) -> Correction:
     """Return the correction of a head over F = `width` features."""
     if parts.config.get("raw") != list(RAW_TEXT_FEATURES):
         raise DataError("it was fitted with other features of the text than this version has", "Fit it again")
-    linear, bound = _linear_in(parts, 1 + width + len(RAW_TEXT_FEATURES), 2)
-    cloud = TrainingCloud(**_floats(parts.tensors, "likeness.", _CLOUD, width), bound=bound)
-    if (cloud.spread <= 0).any():
-        raise DataError("a spread of the adaptation is not over 0", AGAIN)
-    return Correction(linear, cloud)
+    linear = _linear_in(parts, 1 + width + len(RAW_TEXT_FEATURES), 2)
+    bound = float(parts.tensors["numbers"][1])
+    return Correction(linear, TrainingCloud(**_floats(parts.tensors, "likeness.", _CLOUD, width), bound=bound))
 
 
 def _probe_names() -> Iterator[str]:
@@ -137,18 +129,14 @@ def _probe_names() -> Iterator[str]:
 
 
 def _linear_parts(linear: Linear, *numbers: float) -> Parts:
-    tensors = {name: getattr(linear, name) for name in _LINEAR}
-    return Parts({}, {**tensors, "numbers": np.array([linear.base, *numbers])})
+    return Parts({}, {**_arrays("", linear, _LINEAR), "numbers": np.array([linear.base, *numbers])})
 
 
-def _linear_in(parts: Parts, width: int | None = None, numbers: int = 1) -> tuple[Linear, float]:
-    """Return a linear function of so many features, and the last of its `numbers`."""
+def _linear_in(parts: Parts, width: int | None = None, numbers: int = 1) -> Linear:
+    """Return a linear function of so many features; its base is the first of so many `numbers`."""
     width = len(tensor(parts.tensors, "centre", (width,)))
-    arrays = _floats(parts.tensors, "", _LINEAR, width)
-    if (arrays["spread"] <= 0).any():
-        raise DataError("a spread of a linear function in it is not over 0", AGAIN)
-    base, *rest = tensor(parts.tensors, "numbers", (numbers,)).tolist()
-    return Linear(**arrays, base=base), rest[-1] if rest else base
+    base = float(tensor(parts.tensors, "numbers", (numbers,))[0])
+    return Linear(**_floats(parts.tensors, "", _LINEAR, width), base=base)
 
 
 def _trees_in(tensors: Tensors, depth: int, width: int) -> Trees:
@@ -157,7 +145,7 @@ def _trees_in(tensors: Tensors, depth: int, width: int) -> Trees:
     nodes, last = len(value), len(value) - 1
     most = {"roots": last, "feature": width - 1, "missing_left": 1, "left": last, "right": last}
     whole = {
-        name: _whole_numbers(tensors, f"trees.{name}", 0, high, None if name == "roots" else nodes)
+        name: _whole_numbers(tensors, f"trees.{name}", high, None if name == "roots" else nodes)
         for name, high in most.items()
     }
     whole["missing_left"] = whole["missing_left"].astype(np.bool_)
@@ -165,19 +153,21 @@ def _trees_in(tensors: Tensors, depth: int, width: int) -> Trees:
 
 
 def _arrays(prefix: str, record: object, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-    return {f"{prefix}.{name}": getattr(record, name) for name in names}
+    return {f"{prefix}{name}": getattr(record, name) for name in names}
 
 
 def _floats(tensors: Tensors, prefix: str, names: Sequence[str], length: int) -> dict[str, Any]:
-    return {name: tensor(tensors, f"{prefix}{name}", (length,)) for name in names}
+    """Return the named vectors of one length; a spread is over 0."""
+    floats = {name: tensor(tensors, f"{prefix}{name}", (length,)) for name in names}
+    if "spread" in floats and (floats["spread"] <= 0).any():
+        raise DataError(f"the tensor {prefix}spread is not over 0", AGAIN)
+    return floats
 
 
-def _whole_numbers(tensors: Tensors, name: str, low: int, high: int, length: int | None = None) -> NDArray[Any]:
-    """Return the whole numbers with this name, all from `low` to `high`."""
-    numbers = tensors.get(name)
-    is_list = numbers is not None and numbers.ndim == 1 and numbers.dtype.kind in "iu" and len(numbers)
-    if numbers is None or not is_list or length not in (None, len(numbers)):
-        raise DataError(f"the tensor {name} is not a list of whole numbers", AGAIN)
-    if numbers.min() < low or numbers.max() > high:
-        raise DataError(f"the tensor {name} is not whole numbers from {low} to {high}", AGAIN)
+def _whole_numbers(tensors: Tensors, name: str, high: int, length: int | None = None) -> NDArray[Any]:
+    """Return the list of whole numbers with this name, all from 0 to `high`."""
+    numbers = tensors.get(name, np.empty(0))
+    is_list = numbers.ndim == 1 and numbers.dtype.kind in "iu" and len(numbers) and length in (None, len(numbers))
+    if not is_list or numbers.min() < 0 or numbers.max() > high:
+        raise DataError(f"the tensor {name} is not a list of whole numbers from 0 to {high}", AGAIN)
     return numbers if numbers.dtype.itemsize < 8 else numbers.astype(np.int64)

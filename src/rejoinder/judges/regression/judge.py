@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -46,15 +46,6 @@ KIND = "views"
 ADAPTED = "adapted"
 """The key of an adaptation in the record of the training."""
 EMPTY = "the response is empty"
-
-
-class HeadRows(NamedTuple):
-    """The examples that one head scores: their rows, the texts that are read, and [n, F] what the head reads."""
-
-    head: FittedHead
-    rows: list[int]
-    examples: list[Example]
-    features: Features
 
 
 @dataclass(frozen=True)
@@ -137,13 +128,28 @@ class FeatureJudge:
     def explain(self, examples: Sequence[Example]) -> list[Explanation | None]:
         """Return what moved each rating, by the groups of features; None where there is no score."""
         explanations: list[Explanation | None] = [None] * len(examples)
-        for part in self._by_head([self.feature_set.shown(example).example for example in examples]):
-            for row, explanation in zip(part.rows, _explanations(part, self.feature_set.groups), strict=True):
-                explanations[row] = explained_on(explanation, PREDICTED, self.scale)
+        groups, shown = self.feature_set.groups, map(self.feature_set.shown, examples)
+        for head, rows, own, features in self._by_head([part.example for part in shown]):
+            ratings = head.calibration.ratings
+            before, after = ratings(np.array([head.expected])), ratings(head.predict(features, own))
+            base, away = squash(before), after - before
+            # Squashing a score into the scale leaves the same share of what each feature added.
+            kept = np.divide(squash(after) - base, away, out=np.ones(len(away)), where=away != 0)
+            points = head.contributions(features, own) * (head.calibration.stretch * kept)[:, None]
+            # A head without a correction does not read the raw text, whose features come last.
+            read = np.array([*(groups[column] for column in head.columns), *["form"] * len(RAW_TEXT_FEATURES)])
+            read = read[: points.shape[1]]
+            added = {group: points[:, read == group].sum(axis=1).tolist() for group in get_args(Group) if group in read}
+            for place, row in enumerate(rows):
+                moved = {group: values[place] for group, values in added.items()}
+                explanations[row] = explained_on(Explanation(float(base[0]), moved), PREDICTED, self.scale)
         return explanations
 
-    def _by_head(self, examples: Sequence[Example]) -> Iterator[HeadRows]:
-        """Yield what each head scores; features are computed once for all heads."""
+    def _by_head(self, examples: Sequence[Example]) -> Iterator[tuple[FittedHead, list[int], list[Example], Features]]:
+        """Yield each head, the rows [n] that it scores, their examples and the features [n, F] that it reads of them.
+
+        Features are computed once for all heads.
+        """
         used = heads_used(self.heads, *sides_present(examples))
         rows = [row for row, side in enumerate(used) if side is not None and visible(examples[row].response)]
         features = self.feature_set.compute([examples[row] for row in rows])
@@ -151,7 +157,7 @@ class FeatureJudge:
             places = [place for place, row in enumerate(rows) if used[row] == side]
             if places:
                 own = [rows[place] for place in places]
-                yield HeadRows(head, own, [examples[row] for row in own], features[places][:, head.columns])
+                yield head, own, [examples[row] for row in own], features[places][:, head.columns]
 
     def _warnings(self, examples: Sequence[Example], shown: Sequence[Shown], outside: set[int]) -> Warnings:
         """Return what the judge cannot judge."""
@@ -176,31 +182,9 @@ class FeatureJudge:
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Write the judge as a folder; see `PortableJudge.save`."""
-        write_folder(folder, self.parts, self.text_card(), force=force)
-
-    def text_card(self) -> str:
-        """Return the card for people."""
         lines = "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in self.training.items())
-        return f"# Judge over features\n\n{self.card.summary}. {self.card.notes}\n\n## Training\n\n{lines}\n"
-
-
-def _explanations(part: HeadRows, groups: Sequence[Group]) -> list[Explanation]:
-    """Return [n] what moved the ratings of one head, from 1 to 5; `groups` are those of all features."""
-    head, calibration = part.head, part.head.calibration
-    own = np.array([groups[column] for column in head.columns] + ["form"] * len(RAW_TEXT_FEATURES))
-    before = calibration.ratings(np.array([head.expected]))
-    base = squash(before)
-    after = calibration.ratings(head.predict(part.features, part.examples))
-    # Squashing a score into the scale leaves the same share of what each feature added.
-    away = after - before
-    kept = np.divide(squash(after) - base, away, out=np.ones(len(away)), where=away != 0)
-    points = head.contributions(part.features, part.examples) * (calibration.stretch * kept)[:, None]
-    own = own[: points.shape[1]]  # a head without a correction does not read the raw text
-    by_group = {group: points[:, own == group].sum(axis=1).tolist() for group in get_args(Group) if group in own}
-    return [
-        Explanation(float(base[0]), {group: added[row] for group, added in by_group.items()})
-        for row in range(len(points))
-    ]
+        card = f"# Judge over features\n\n{self.card.summary}. {self.card.notes}\n\n## Training\n\n{lines}\n"
+        write_folder(folder, self.parts, card, force=force)
 
 
 def from_parts(parts: Parts) -> FeatureJudge:

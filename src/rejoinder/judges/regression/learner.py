@@ -23,7 +23,7 @@ from rejoinder.judges.augmentation import NO_LINE, AugmentedExample, WrittenFor,
 from rejoinder.judges.domain import INSIDE, fit_cloud
 from rejoinder.judges.features.added import load_source
 from rejoinder.judges.features.resources import Resources, default_resources
-from rejoinder.judges.features.table import VECTOR, Features, FeatureSet
+from rejoinder.judges.features.table import VECTOR, Features
 from rejoinder.judges.protocol import LearnerOptions, Rows, Side
 from rejoinder.judges.rated import UNREAD
 from rejoinder.judges.regression.calibration import calibrate
@@ -43,7 +43,6 @@ from rejoinder.judges.regression.trees import DEFAULT, TreeOptions
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 NAME = "judge"
-Augmenter = Callable[[Sequence[Example]], Sequence[AugmentedExample]]
 MIN_LINES = 60  # of a head; with fewer the trees have no leaf to grow
 _MIN_CONTEXTS = 12  # with fewer a fold of the calibration would be one or two
 _FOLDS = 4
@@ -109,34 +108,6 @@ class TrainingLines:
         )
 
 
-def encode(
-    feature_set: FeatureSet, examples: Sequence[Example], augmented: Sequence[AugmentedExample]
-) -> TrainingLines:
-    """Return the features of examples and of augmented replies."""
-    changed = [line.example for line in augmented]
-    numbers = _numbers([f"{line.dataset or ''}\n{line.response.casefold().strip()}" for line in (*examples, *changed)])
-    replies, of_changed = numbers[: len(examples)], numbers[len(examples) :]
-    context, reference = sides_present(examples)
-    return TrainingLines(
-        features=feature_set.compute(examples),
-        sets=_numbers([example.dataset or "" for example in examples]),
-        groups=_contexts(examples),
-        context=context,
-        reference=reference,
-        replies=replies,
-        augmented=AugmentedRows(
-            features=feature_set.compute(changed),
-            rows=np.array([line.row for line in augmented], np.intp),
-            at_most=np.array([line.at_most for line in augmented]),
-            less=np.array([line.less for line in augmented]),
-            weights=np.array([line.weight for line in augmented]),
-            replies=np.where(np.isin(of_changed, replies), of_changed, -1),
-            written_for=np.array([line.written_for for line in augmented], np.intp),
-            contexts=_contexts(changed),
-        ),
-    )
-
-
 def _contexts(examples: Sequence[Example]) -> Rows:
     """Return [N] the number of each context, from 0: lines of one conversation have the same number."""
     return sorted_clusters(examples, [("\n".join(example.order_key),) for example in examples]).numbers
@@ -149,14 +120,14 @@ def _numbers(labels: Sequence[str]) -> Rows:
 
 @dataclass(frozen=True)
 class FittedHeads:
-    """Fitted heads, before they are a judge."""
+    """Fitted heads, before they are a judge; see `Fitted`."""
 
     resources: Resources
     heads: Mapping[Side, FittedHead]
 
     @property
     def record(self) -> Mapping[str, Any]:
-        """What was fitted."""
+        """The numbers of features and of lines."""
         return {
             "features": {side: len(head.columns) for side, head in self.heads.items()},
             "fitted_lines": {side: head.lines for side, head in self.heads.items()},
@@ -191,31 +162,15 @@ class FittedHeads:
 
 @dataclass(frozen=True)
 class FeatureLearner:
-    """Learns judges over features.
-
-    Attributes:
-        resources: what their features are computed with.
-        augmenter: changes rated replies, for judges to learn what is no good reply; None for none.
-        trees: how trees are grown.
-        name: of its judges.
-        stops: False, see `judges.train`: nothing is stopped by validation lines, these are fitted on too.
-    """
+    """Learns judges over features; see `Learner`."""
 
     resources: Resources
-    augmenter: Augmenter | None = None
+    # Changes rated replies, for judges to learn what is no good reply.
+    augmenter: Callable[[Sequence[Example]], Sequence[AugmentedExample]] | None = None
     trees: TreeOptions = DEFAULT
     name: str = NAME
-    stops: bool = False
-
-    @property
-    def feature_set(self) -> FeatureSet:
-        """The features of an example."""
-        return self.resources.features
-
-    @property
-    def needs(self) -> tuple[Side, ...]:
-        """No side that all lines must have: one of context and reference."""
-        return ()
+    stops: bool = False  # nothing is stopped by validation lines, these are fitted on too
+    needs: tuple[Side, ...] = ()  # no side that all lines must have: one of context and reference
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -229,7 +184,23 @@ class FeatureLearner:
 
     def encode(self, examples: Sequence[Example]) -> TrainingLines:
         """Return features of examples and of augmented replies."""
-        return encode(self.feature_set, examples, self.augmenter(examples) if self.augmenter else ())
+        augmented = self.augmenter(examples) if self.augmenter else ()
+        changed = [line.example for line in augmented]
+        labels = [f"{line.dataset or ''}\n{line.response.casefold().strip()}" for line in (*examples, *changed)]
+        replies, of_changed = np.split(_numbers(labels), [len(examples)])
+        context, reference = sides_present(examples)
+        rows = AugmentedRows(
+            features=self.resources.features.compute(changed),
+            rows=np.array([line.row for line in augmented], np.intp),
+            at_most=np.array([line.at_most for line in augmented]),
+            less=np.array([line.less for line in augmented]),
+            weights=np.array([line.weight for line in augmented]),
+            replies=np.where(np.isin(of_changed, replies), of_changed, -1),
+            written_for=np.array([line.written_for for line in augmented], np.intp),
+            contexts=_contexts(changed),
+        )
+        features, sets = self.resources.features.compute(examples), _numbers([line.dataset or "" for line in examples])
+        return TrainingLines(features, sets, _contexts(examples), context, reference, replies, rows)
 
     def unreadable(self, encoded: TrainingLines) -> list[str]:
         """Return [N] the reason why a line cannot be learned from, or ""."""
@@ -251,23 +222,19 @@ class FeatureLearner:
         """Fit the heads that the lines suffice for, on `validation` lines too; see `Learner.fit`."""
         rows = np.sort(np.concatenate([train, validation]))
         heads: dict[Side, FittedHead] = {}
+        table = self.resources.features
         for side in SIDES:
             own = rows[getattr(encoded, side)[rows]]
             is_enough = len(own) >= MIN_LINES and len(np.unique(encoded.groups[own])) >= _MIN_CONTEXTS
             if is_enough and len(np.unique(ratings[own])) > 1:
-                columns = columns_of(self.feature_set, side)
-                vector = int((self.feature_set.readers[columns] == VECTOR).sum())
+                columns = table.plain if side == "context" else np.arange(len(table.columns))
+                columns = columns[np.argsort(table.readers[columns], kind="stable")]  # in the order of the head
+                vector = int((table.readers[columns] == VECTOR).sum())
                 lines = encoded.select(own, columns)
                 heads[side] = _HeadFit(lines, ratings[own], vector, rng).fitted(columns, self.trees, advance)
         if not heads:
             raise DataError(f"{len(rows)} lines suffice for no head", "Rate more responses")
         return FittedHeads(self.resources, heads)
-
-
-def columns_of(feature_set: FeatureSet, side: Side) -> Rows:
-    """Return the features that a head reads, in its order."""
-    columns = feature_set.plain if side == "context" else np.arange(len(feature_set.columns))
-    return np.asarray(columns[np.argsort(feature_set.readers[columns], kind="stable")])
 
 
 def standardized(ratings: FloatArray, sets: NDArray[np.intp]) -> FloatArray:
@@ -299,11 +266,14 @@ class _HeadFit:
 
     def fitted(self, columns: Rows, options: TreeOptions, advance: Advance) -> FittedHead:
         """Return the head over the features `columns` of all, calibrated by cross-validation."""
-        lines, everything = self.lines, np.arange(len(self.targets))
+        lines = self.lines
         # Calibration needs how much predictions vary and by how much they are off; fewer, larger steps show that too.
         quick = options._replace(trees=-(-options.trees * 2 // 5), learning_rate=options.learning_rate * 5 / 2)
         predictions, distances = (np.full(len(self.targets), np.nan) for _ in range(2))
-        plain, folds = lines.features[:, : len(columns) - 1 - self.vector], self._folds()
+        plain = lines.features[:, : len(columns) - 1 - self.vector]
+        # Folds of whole data sets, or of whole contexts if there are few sets.
+        wholes = lines.sets if lines.sets.max() + 1 >= _FOLDS else lines.groups
+        folds = self.rng.permutation(np.arange(int(wholes.max()) + 1) % _FOLDS)[wholes]
         for fold in range(_FOLDS):
             held_out = folds == fold
             if held_out.any() and not held_out.all():
@@ -311,7 +281,7 @@ class _HeadFit:
                 predictions[held_out] = head.predict(lines.features[held_out])
                 distances[held_out] = fit_cloud(plain[~held_out]).distances(plain[held_out])
             advance(1)
-        head = self._head(everything, options, FORESTS, advance)
+        head = self._head(np.arange(len(self.targets)), options, FORESTS, advance)
         # Explanations start at the mean of human replies, without the augmented ones.
         head = head.with_baseline(lines.features, line_weights(lines.sets))
         calibration = calibrate(predictions, self.ratings, lines.sets)
@@ -320,11 +290,6 @@ class _HeadFit:
         reached = np.cumsum(share[order]) / share.sum()
         bound = float(distances[order][min(int(np.searchsorted(reached, INSIDE)), len(order) - 1)])
         return FittedHead(columns, head, calibration, replace(fit_cloud(plain), bound=bound), len(self.targets))
-
-    def _folds(self) -> Rows:
-        """Return [n] folds of whole data sets, or of whole contexts if there are few sets."""
-        wholes = self.lines.sets if self.lines.sets.max() + 1 >= _FOLDS else self.lines.groups
-        return self.rng.permutation(np.arange(int(wholes.max()) + 1) % _FOLDS)[wholes]
 
     def _head(self, rows: Rows, options: TreeOptions, forests: int, advance: Advance = ignore) -> Head:
         """Return a head fitted to some of the lines and to the augmented rows made of these."""

@@ -23,11 +23,8 @@ CLIP = 6.0  # standard deviations; values beyond count as this, so that no odd t
 MIN_REPLIES = 100  # of each kind, for probes
 PROBE_FOLDS = 5
 _PROBE_PENALTY = 1000.0
-_AGAINST = (
-    (WrittenFor.MISLEADING, WrittenFor.RANDOM),
-    (WrittenFor.MISLEADING,),
-    (WrittenFor.RANDOM,),
-)  # the kinds of replies that each probe separates from fitting ones
+# The kinds of replies that each probe separates from fitting ones.
+_AGAINST = (WrittenFor.MISLEADING, WrittenFor.RANDOM), (WrittenFor.MISLEADING,), (WrittenFor.RANDOM,)
 PROBES = len(_AGAINST)
 
 

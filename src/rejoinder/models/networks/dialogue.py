@@ -81,9 +81,7 @@ class Sequences(NamedTuple):
 def as_sequences(dialogues: Dialogues) -> Sequences:
     """The dialogues of a batch, the tokens of all turns of each in a row."""
     longest = max(chunk.tokens.shape[1] for chunk in dialogues.chunks)
-    turns = torch.cat(
-        [functional.pad(chunk.tokens, (0, longest - chunk.tokens.shape[1])) for chunk in dialogues.chunks]
-    )
+    turns = torch.cat([functional.pad(tokens, (0, longest - tokens.shape[1])) for tokens, _ in dialogues.chunks])
     sizes = torch.cat([chunk.lengths for chunk in dialogues.chunks])  # [N]
     rows, inside = dialogues.rows.clamp(min=0), dialogues.rows >= 0
     stream = masked(turns[rows[inside]], sizes[rows[inside]])  # all tokens, dialogue after dialogue
@@ -186,12 +184,9 @@ class DialogueModel(nn.Module):
         nn.init.normal_(self.embedding.weight, std=0.1)
 
     def forward(self, dialogues: Dialogues, generator: torch.Generator, beside: Tensor | None = None) -> Losses:
-        """The losses on a batch.
+        """The losses on a batch; `generator` draws latent noise and, in training, dropped words.
 
-        Args:
-            dialogues: the batch.
-            generator: draws latent noise and, in training, dropped words.
-            beside: [N, `sizes.beside`] a further condition of the decoder for each turn, in a MrRNN.
+        `beside` [N, `sizes.beside`] is a further condition of the decoder for each turn, in a MrRNN.
         """
         turns = torch.cat([self.encode_turns(chunk) for chunk in dialogues.chunks])  # [N, 2H]
         condition = before = self.contexts_before(turns, dialogues.rows)  # [N, C]

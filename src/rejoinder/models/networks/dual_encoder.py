@@ -19,13 +19,7 @@ from rejoinder.models.sizes import DualEncoderSizes
 
 
 class Pairs(NamedTuple):
-    """The result of a batch of P pairs.
-
-    Attributes:
-        loss: summed cross-entropy of right responses against wrong ones, nats.
-        right: [P] logit of the right response.
-        wrong: [P, k] logits of wrong ones.
-    """
+    """The summed cross-entropy of a batch of P pairs, nats, and the logits of right [P] and wrong [P, k] responses."""
 
     loss: Tensor
     right: Tensor
@@ -51,9 +45,8 @@ class DualEncoder(nn.Module):
         inside = dialogues.rows[:, 1:] >= 0
         contexts, places = contexts[inside], dialogues.rows[:, 1:][inside]  # [P, D], [P]
         # Never the right turn itself: from 1 to N - 1 places further on.
-        steps = torch.randint(
-            1, max(len(responses), 2), (len(places), negatives), generator=generator, device=generator.device
-        )
+        shape, device = (len(places), negatives), generator.device
+        steps = torch.randint(1, max(len(responses), 2), shape, generator=generator, device=device)
         others = (places[:, None] + steps.to(places.device)) % len(responses)  # [P, k]
         right = (contexts * responses[places]).sum(-1)
         wrong = torch.einsum("pd,pkd->pk", contexts, responses[others])
