@@ -222,7 +222,7 @@ def mean_over_sets(lines: RatedLines, scores: FloatArray, seed: int) -> Estimate
     """Return the mean over data sets of Spearman's correlation inside each; copies of a reference are left out."""
     kept = np.isfinite(scores) & [not example.copies_reference for example in lines.examples]
     sets = np.unique([example.dataset or "" for example in lines.examples], return_inverse=True)[1][kept]
-    contexts = np.unique(lines.contexts[kept], return_inverse=True)[1]
+    contexts = np.unique(lines.ties.contexts[kept], return_inverse=True)[1]
     resamples = Resamples.draw(contexts, RESAMPLES, np.random.default_rng(seed))
     return mean_correlation("spearman", scores[kept], lines.ratings[kept], sets.astype(np.int64), resamples)
 

@@ -135,7 +135,7 @@ def test_conversations_stay_whole() -> None:
     examples = [replace(line, context_id=f"c{number // 6}") for number, line in enumerate(rated(partner))]
     lines = rated_lines(examples, LEARNER)
     for fold in conversation_folds(lines, np.arange(300), 0):
-        assert not set(lines.contexts[fold.train]) & set(lines.contexts[fold.scored])
+        assert not set(lines.ties.contexts[fold.train]) & set(lines.ties.contexts[fold.scored])
 
 
 def test_an_interruption_does_not_wait_for_the_other_fits(lines: RatedLines, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,16 @@ from judges_over_views import made_material, quick_judge
 from rejoinder.assets import DOMAIN
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.judges.domain import UNLIKE, bundled_rule, outside_by_text, read_rule, smoothed_share, write_rule
-from rejoinder.judges.form import FORM, form_of
+from rejoinder.judges.domain import (
+    FORM,
+    UNLIKE,
+    bundled_rule,
+    forms_of,
+    outside_by_text,
+    read_rule,
+    smoothed_share,
+    write_rule,
+)
 from rejoinder.judges.rated import conversations, normalised_ratings
 from rejoinder.judges.regression.adaptation import folds_of, of_ratings, tolerance_limit
 from rejoinder.judges.regression.judge import FeatureJudge
@@ -145,9 +153,9 @@ def test_a_reply_is_judged_by_itself() -> None:
 
 
 def test_every_feature_has_a_name_and_is_finite() -> None:
-    for context, reply in (((), ""), (("",), "?"), (("a", "b\n\n- c"), "1. x\n2. y " * 999)):
-        form = form_of(context, reply)
-        assert len(form) == len(FORM) == len(set(FORM)) and np.isfinite(form).all()
+    texts = (((), ""), (("",), "?"), (("a", "b\n\n- c"), "1. x\n2. y " * 999))
+    forms = forms_of([Example(context, reply) for context, reply in texts])
+    assert forms.shape == (3, len(set(FORM))) and len(FORM) == len(set(FORM)) and np.isfinite(forms).all()
 
 
 def test_the_rule_comes_back_from_its_file(tmp_path: Path) -> None:

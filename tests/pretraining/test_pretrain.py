@@ -405,15 +405,15 @@ def test_torch_is_imported_only_for_training(module: str) -> None:
 def begin(recipe: Path, corpus: Path, out: Path, processes: int = 1) -> subprocess.Popen[str]:
     """The command in a process group of its own, so that a kill reaches all; two processes as torchrun starts them."""
     command = f"{sys.executable} -m rejoinder pretrain {recipe} {corpus} -o {out}"
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    environment, start = {**os.environ, "OMP_NUM_THREADS": "1"}, f"exec {command}"
     if processes > 1:
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))
             port = listener.getsockname()[1]
         environment |= {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-        command = f"RANK=1 LOCAL_RANK=1 {command} & RANK=0 {command}; code=$?; wait; exit $code"
+        start = f"RANK=1 LOCAL_RANK=1 {command} & RANK=0 {command}; code=$?; wait; exit $code"
     return subprocess.Popen(
-        command,
+        start,
         shell=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -190,7 +190,7 @@ def cross_validate(
     folds, contexts = np.full((2, len(lines.ratings)), -1, dtype=np.int64)
     for number, part in enumerate(parts):
         folds[part.scored] = number
-    clusters = lines.clusters(rows)
+    clusters = lines.ties.at(rows).clusters()
     contexts[rows] = clusters.numbers
     asked = np.flatnonzero(np.isfinite(predicted))
     examples = [lines.examples[row] for row in asked.tolist()]

@@ -32,22 +32,13 @@ class WrittenFor(IntEnum):
 
 
 class AugmentedExample(NamedTuple):
-    """A reply that was changed, for better or worse, or that stands by itself.
+    """A reply that was changed, for better or worse, or that stands by itself."""
 
-    Attributes:
-        example: with that reply.
-        row: the line that it was made of, or `NO_LINE`.
-        at_most: its target at most (made of no line: its target), in standard deviations of its data set.
-        less: how much lower its target is than that of the line it was made of.
-        weight: of the row; a rated line of a data set of usual size has 1.
-        written_for: what people wrote it for.
-    """
-
-    example: Example
-    row: int
-    at_most: float = np.inf
-    less: float = 0.0
-    weight: float = 0.03
+    example: Example  # with that reply
+    row: int  # the line that it was made of, or `NO_LINE`
+    at_most: float = np.inf  # its target at most (made of no line: its target), in standard deviations of its data set
+    less: float = 0.0  # how much lower its target is than that of the line it was made of
+    weight: float = 0.03  # of the row; a rated line of a data set of usual size has 1
     written_for: WrittenFor = WrittenFor.OTHER
 
     @property
@@ -139,21 +130,13 @@ def _is_available(perturbation: Perturbation) -> bool:
 
 
 class ReplySet(NamedTuple):
-    """A context with replies that fit and replies that do not.
+    """A context with replies that fit and replies that do not."""
 
-    Attributes:
-        context: the turns before them, oldest first.
-        relevant: replies that fit.
-        random: replies to other contexts.
-        misleading: replies that do not fit and were written to look as if they did.
-        id: name of the line, or "".
-    """
-
-    context: tuple[str, ...]
+    context: tuple[str, ...]  # the turns before them, oldest first
     relevant: tuple[str, ...]
-    random: tuple[str, ...] = ()
-    misleading: tuple[str, ...] = ()
-    id: str = ""
+    random: tuple[str, ...] = ()  # replies to other contexts
+    misleading: tuple[str, ...] = ()  # that do not fit and were written to look as if they did
+    id: str = ""  # name of the line, or ""
 
 
 _FITS, _MISLEADS, _RANDOM = 0.5, -1.0, -1.0

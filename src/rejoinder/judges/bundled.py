@@ -81,9 +81,8 @@ def plus_judge(model: str) -> FeatureJudge:
     # The heads may be older than what the box has learnt to read since.
     readers = [reader for reader in (box, replace(box, mood=None)) if parts.config.get(_BOX) == _digest(reader)]
     if not readers:
-        raise DataError(
-            "its heads belong to another judge in the box", "Install rejoinder again", where=str(PLUS_FOLDER)
-        )
+        problem = "its heads belong to another judge in the box"
+        raise DataError(problem, "Install rejoinder again", where=str(PLUS_FOLDER))
     resources = replace(readers[0], added=(source,))
     judge = FeatureJudge(resources, heads_in(parts, resources.features), training_in(parts.config))
     return replace(judge, name=PLUS_NAME, version=PLUS_VERSION, domain=SHORT_CHAT, form=bundled_rule())

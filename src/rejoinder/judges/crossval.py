@@ -45,12 +45,12 @@ class Fold(NamedTuple):
 
 def split(lines: RatedLines, rows: Rows, shares: Sequence[float], rng: np.random.Generator) -> list[Rows]:
     """Return ascending `rows` in parts of these shares, conversations kept whole."""
-    return [rows[part] for part in split_groups(lines.clusters(rows).numbers, shares, rng)]
+    return [rows[part] for part in split_groups(lines.conversations(rows), shares, rng)]
 
 
 def conversation_folds(lines: RatedLines, rows: Rows, seed: int) -> list[Fold]:
     """Return five folds of the conversations of `rows`, or as many as there are conversations, but none of one."""
-    groups = lines.clusters(rows).numbers
+    groups = lines.conversations(rows)
     count = min(FOLDS, len(np.unique(groups)))
     fold = fold_groups(groups, count, np.random.default_rng(seed))
     return [Fold(rows[fold != number], rows[fold == number]) for number in range(count if count > 1 else 0)]
@@ -92,17 +92,9 @@ def require_sets(examples: Sequence[Example]) -> None:
 def fit(
     lines: RatedLines, learner: Learner, parts: Sequence[Rows], rng: np.random.Generator, advance: Advance = ignore
 ) -> Fitted:
-    """Fit a learner on the first of some parts of the lines, stopped by the second.
+    """Fit the learner of the lines, or a member of it, on the first of some parts of them, stopped by the second.
 
-    Args:
-        lines: N rated lines.
-        learner: the learner of the lines, or a member of it.
-        parts: ascending rows; those that the learner cannot use are skipped.
-        rng: decides what is random.
-        advance: see `Learner.fit`.
-
-    Raises:
-        DataError: too little is there to fit on.
+    Parts are ascending rows; those that the learner cannot use are skipped. Raises `DataError` if too few are left.
     """
     own = [part[np.isin(part, lines.usable[learner.name])] for part in parts]
     require_enough(lines, learner, np.concatenate(own))
@@ -116,7 +108,7 @@ def fit(
 
 def require_enough(lines: RatedLines, learner: Learner, rows: Rows) -> None:
     """Raise `DataError` if the `rows` are too few to fit and test a learner on, or all rated alike."""
-    contexts = len(np.unique(lines.contexts[rows]))
+    contexts = len(np.unique(lines.ties.contexts[rows]))
     if contexts < MIN_CONTEXTS:
         dropped = lines.dropped(learner)
         why = ", ".join(f"{count} lines: {reason}" for reason, count in dropped.most_common()) or "none left out"
@@ -149,8 +141,7 @@ def cross_validate(
         lines: N rated lines.
         folds: no line is scored by two.
         members: learners in the order in which a line looks for the first whose sides it has; by default all of them.
-        shares: of the conversations of a fold, those it is fitted on, then those that decide when to stop; what comes
-            after is left out.
+        shares: of the conversations of a fold that it is fitted on and stopped by; what comes after is left out.
         seed: decides the split of each fold and the order of its lines.
         advance: called with 1 after each fold.
     """

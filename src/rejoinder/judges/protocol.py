@@ -33,12 +33,10 @@ class Judge(Scorer, Protocol):
     @property
     def scale(self) -> tuple[float, float]:
         """The lowest and highest rating that it predicts, nominally."""
-        ...
 
     @property
     def trained_on(self) -> frozenset[str]:
         """The data sets that it was fitted on."""
-        ...
 
 
 class PortableJudge(Judge, Protocol):
@@ -47,12 +45,10 @@ class PortableJudge(Judge, Protocol):
     @property
     def training(self) -> Mapping[str, Any]:
         """What it was fitted on and how that went, JSON values."""
-        ...
 
     @property
     def parts(self) -> Any:
         """What its kind makes it again from, a `data.folders.Parts`."""
-        ...
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Write it as one folder that needs nothing outside it; `force` replaces a model there.
@@ -60,7 +56,6 @@ class PortableJudge(Judge, Protocol):
         Raises:
             UsageError: a model is there and is not to be replaced, or something that is no model is.
         """
-        ...
 
 
 class Fitted(Protocol):
@@ -69,20 +64,16 @@ class Fitted(Protocol):
     @property
     def record(self) -> Mapping[str, Any]:
         """How it was fitted and how that went, JSON values; goes into the folder of the judge."""
-        ...
 
     @property
     def account(self) -> Sequence[str]:
         """The same for people, a sentence each."""
-        ...
 
     def predict(self, encoded: Encoded, rows: Rows) -> FloatArray:
         """Return [n] ratings from 1 to 5 of n ascending `rows`, not clipped; NaN where one cannot be read."""
-        ...
 
     def judge(self, training: Mapping[str, Any], scale: tuple[float, float]) -> PortableJudge:
         """Return the judge that answers on `scale`, with the record of its training."""
-        ...
 
 
 class Learner(Protocol):
@@ -94,34 +85,27 @@ class Learner(Protocol):
     @property
     def name(self) -> str:
         """The name of its judges: `adem`."""
-        ...
 
     @property
     def needs(self) -> tuple[Side, ...]:
         """The sides that an example must have besides its response."""
-        ...
 
     @property
     def options(self) -> Mapping[str, Any]:
         """What decides what it learns, for signatures."""
-        ...
 
     @property
     def steps(self) -> int:
         """How often a fit calls `advance` with 1."""
-        ...
 
     def encode(self, examples: Sequence[Example]) -> Encoded:
         """Return N examples as it reads them, once for all fits; raises `DataError` if it cannot read them at all."""
-        ...
 
     def unreadable(self, encoded: Encoded) -> Sequence[str]:
         """Return [N] why an example that has all it needs cannot be learnt from; "" where it can."""
-        ...
 
     def seconds(self, lines: float) -> float:
         """Return a forecast of how long a fit on so many lines takes, from sizes alone: the same on every machine."""
-        ...
 
     def fit(
         self,
@@ -132,20 +116,10 @@ class Learner(Protocol):
         rng: np.random.Generator,
         advance: Advance,
     ) -> Fitted:
-        """Fit a judge on some of N encoded examples.
+        """Fit a judge on the readable rows `train` of N encoded examples with `ratings` [N] from 1 to 5.
 
-        Args:
-            encoded: all of them.
-            ratings: [N] from 1 to 5.
-            train: ascending readable rows to fit on.
-            validation: ascending readable rows that decide when to stop.
-            rng: decides what is random.
-            advance: called with 1 after each of `steps`.
-
-        Raises:
-            DataError: nothing can be learnt from these.
+        The readable rows `validation` decide when to stop; both ascend. Raises `DataError` if nothing can be learnt.
         """
-        ...
 
 
 class LearnerPanel(Protocol):
@@ -154,27 +128,22 @@ class LearnerPanel(Protocol):
     @property
     def name(self) -> str:
         """The name of their judge."""
-        ...
 
     @property
     def options(self) -> Mapping[str, Any]:
         """What decides what they learn, for signatures."""
-        ...
 
     @property
     def members(self) -> Sequence[Learner]:
         """The learners, in the order in which an example looks for the first whose needs it meets."""
-        ...
 
     def encode(self, examples: Sequence[Example]) -> Encoded:
         """Return N examples as all of the members read them."""
-        ...
 
     def combine(
         self, judges: Mapping[str, PortableJudge], absent: Mapping[str, str], scale: tuple[float, float]
     ) -> PortableJudge:
         """Return the judge of several judges, by name, that answers on `scale`; `absent` is why others are missing."""
-        ...
 
 
 AnyLearner = Learner | LearnerPanel
@@ -192,25 +161,15 @@ def members_of(learner: AnyLearner) -> Sequence[Learner]:
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerOptions:
-    """What a user chose of a learner; the learner decides the rest.
+    """What a user chose of a learner; the learner decides the rest."""
 
-    Attributes:
-        encoder: makes vectors of texts: a name, the folder of a model, an encoder.
-        state: one of the states of the encoder.
-        vectors: file of word vectors.
-        references: how several references count.
-        preset: a recipe by name.
-        options: how it is fitted: an object that the learner knows, or single values by name.
-        views: names of further features.
-    """
-
-    encoder: str | Path | Encoder | None = None
-    state: str | None = None
-    vectors: str | Path | None = None
-    references: str | None = None
-    preset: str | None = None
-    options: Any = None
-    views: tuple[str, ...] = ()
+    encoder: str | Path | Encoder | None = None  # a name, the folder of a model, an encoder
+    state: str | None = None  # one of the states of the encoder
+    vectors: str | Path | None = None  # a file of word vectors
+    references: str | None = None  # how several references count
+    preset: str | None = None  # a recipe by name
+    options: Any = None  # how it is fitted: an object that the learner knows, or single values by name
+    views: tuple[str, ...] = ()  # names of further features
 
     def only(self, name: str, *accepted: str) -> None:
         """Raise `UsageError` if anything was chosen that the learner called `name` does not accept."""
@@ -241,31 +200,21 @@ class SideVectors(NamedTuple):
     rows: Rows
 
 
-class Grid(Protocol):
-    """Scores of examples with other responses."""
+Grid = Callable[..., FloatArray]
+"""From projected vectors [P, K] to the scores [n, P] of examples with each as their response.
 
-    def __call__(self, compared: FloatArray, rows: Rows | None = None, /) -> FloatArray:
-        """See `Space.scores`."""
-        ...
+With ascending places among the n as a second argument, those of these examples alone.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Where a judge compares vectors.
+    """Where a judge compares vectors."""
 
-    Attributes:
-        name: of the judge; of a panel, of the member that scores these examples.
-        rows: [n] places of these examples.
-        sides: response, context and reference, as far as the judge reads them.
-        project: [M, K] from raw vectors [M, D] to those that are compared.
-        scores: [n, P] from projected vectors [P, K], the scores of the examples with each as their response; with
-            ascending places among the n, those of these examples.
-    """
-
-    name: str
-    rows: Rows
-    sides: Mapping[str, SideVectors]
-    project: Callable[[FloatArray], FloatArray]
+    name: str  # of the judge; of a panel, of the member that scores these examples
+    rows: Rows  # [n] places of these examples
+    sides: Mapping[str, SideVectors]  # response, context and reference, as far as the judge reads them
+    project: Callable[[FloatArray], FloatArray]  # from raw vectors [M, D] to those that are compared [M, K]
     scores: Grid
 
 
@@ -275,15 +224,12 @@ class Differentiable(Scorer, Protocol):
     @property
     def encoder(self) -> Encoder:
         """What makes the vectors."""
-        ...
 
     def slopes(self, examples: Sequence[Example], vectors: FloatArray | None = None) -> Slopes:
         """Return scores and gradients of N examples, if given with `vectors` [N, D] as their responses."""
-        ...
 
     def spaces(self, examples: Sequence[Example]) -> list[Space]:
         """Return where N examples are compared: one space, or one for each judge that scores some of them."""
-        ...
 
 
 def is_judge(scorer: Scorer) -> TypeGuard[Judge]:

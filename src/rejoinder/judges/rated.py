@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.data.clusters import Clusters, NumberedTies, clusters_of
+from rejoinder.data.clusters import NumberedTies, clusters_of
 from rejoinder.data.read import examples_of
 from rejoinder.data.scales import Scale, likely, require_alike, require_inside, rescaled, spans_of, with_scale
 from rejoinder.errors import DataError
@@ -29,38 +29,22 @@ MAPPED = (
 
 @dataclass(frozen=True)
 class RatedLines:
-    """N rated lines, encoded.
-
-    Attributes:
-        learner: encoded them and is fitted on them.
-        examples: [N] the lines.
-        places: [N] their places among all examples.
-        unlearnable: how many of the other examples nothing can be learnt from, by reason.
-        ties: what connects each line to others of its conversation.
-        ratings: [N] on the scale 1 to 5.
-        encoded: what the learner reads.
-        has: [N] by side, whether the line has any text there.
-        unreadable: by the name of each member of the learner, [N] why it cannot learn from a line, "" where it can.
-    """
+    """N rated lines, encoded for a learner."""
 
     learner: AnyLearner
-    examples: Sequence[Example]
-    places: Rows
-    unlearnable: Counter[str]
-    ties: NumberedTies
-    ratings: FloatArray
+    examples: Sequence[Example]  # [N]
+    places: Rows  # [N] their places among all examples
+    unlearnable: Counter[str]  # how many of the other examples nothing can be learnt from, by reason
+    ties: NumberedTies  # what connects each line to others of its conversation
+    ratings: FloatArray  # [N] on the scale 1 to 5
     encoded: Encoded
-    has: Mapping[str, NDArray[np.bool_]]
+    has: Mapping[str, NDArray[np.bool_]]  # [N] by side, whether the line has any text there
     unreadable: Mapping[str, Sequence[str]]
+    """By the name of each member of the learner, [N] why it cannot learn from a line, "" where it can."""
 
-    @property
-    def contexts(self) -> Rows:
-        """[N] numbers of the contexts."""
-        return self.ties.contexts
-
-    def clusters(self, rows: Rows) -> Clusters:
-        """Return the conversations of some rows, which no split divides."""
-        return self.ties.at(rows).clusters()
+    def conversations(self, rows: Rows) -> Rows:
+        """Return the number of the conversation of each of some rows, which no split divides."""
+        return self.ties.at(rows).clusters().numbers
 
     @cached_property
     def sets(self) -> Mapping[str, Rows]:

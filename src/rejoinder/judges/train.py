@@ -37,27 +37,16 @@ from rejoinder.stats.correlation import pearson, spearman
 
 @dataclass(frozen=True)
 class TrainedJudge:
-    """A trained judge and the parts of the data it was trained, stopped and tested on.
+    """A trained judge and the parts of the data it was fitted, stopped and tested on; of a panel, all of each part."""
 
-    Attributes:
-        name: of its learner.
-        judge: ready to score or save.
-        train: examples that it was fitted on; of a panel all those of the training part, as the next two.
-        validation: examples that decided when to stop.
-        test: examples that it never saw.
-        fits: results of the fit; of a panel one each.
-        members: the judges of a panel.
-        absent: why other members are missing.
-    """
-
-    name: str
+    name: str  # of its learner
     judge: PortableJudge
     train: list[Example]
     validation: list[Example]
     test: list[Example]
-    fits: tuple[Fitted, ...]
-    members: tuple[TrainedJudge, ...] = ()
-    absent: Mapping[str, str] = field(default_factory=dict)
+    fits: tuple[Fitted, ...]  # of a panel one each
+    members: tuple[TrainedJudge, ...] = ()  # of a panel
+    absent: Mapping[str, str] = field(default_factory=dict)  # why other members are missing
 
     @property
     def each(self) -> tuple[TrainedJudge, ...]:

@@ -19,9 +19,9 @@ from rejoinder.scoring.catalog import load_scorer
 # The use of each group, and where to read more.
 _GROUPS = {
     "judges": "Judges that you can train. The folder of a trained one is a scorer name. More: docs/train.md",
-    "encoders": "Encoders (-e of train and encode), trained ones by their folder. More: docs/pretraining.md",
+    "encoders": "Encoders (-e of train and encode), trained ones by their folder. More: docs/howto/pretrain.md",
     "responders": "Responders (-r of respond and selftalk), trained ones by their folder. More: docs/howto/respond.md",
-    "material": "Inputs of judges in addition to an encoder's vectors, by their folder. More: docs/pretraining.md",
+    "material": "Inputs of judges in addition to an encoder's vectors, by their folder. More: docs/howto/pretrain.md",
     "attacks": "Attacks (--family of audit), and what each would show. More: docs/audit.md",
 }
 _AFTER_SCORERS = """

@@ -77,6 +77,7 @@ def test_options_win_over_the_preset(run: Run, tmp_path: Path) -> None:
 def test_each_option_changes_its_own_field_alone() -> None:
     assert recipe_of("adem", None, {}) == AdemOptions()
     assert recipe_of("autojudge", None, {}) == PRESETS["deriu2019"] == recipe_of("c-adem", "deriu2019", {})
+    assert recipe_of("autojudge", None, {"penalty": "l1", "penalty_weight": 0.01}).penalty == "l1"
     for name in FIELDS:
         for preset in (None, *PRESETS):
             value = {"penalty": "l1", "oversample": "words", "normalise": "l2"}.get(name, 3)
@@ -113,23 +114,14 @@ def test_components(run: Run, tmp_path: Path) -> None:
             "autojudge @conture --references best",
             "autojudge reads no references, so counting them by 'best' would have no effect",
         ),
-        (
-            "untrained @dstc7 --epochs 3",
-            "untrained is ADEM before training, so epochs would have no effect",
-        ),
+        ("untrained @dstc7 --epochs 3", "untrained is ADEM before training, so epochs would have no effect"),
         (
             "c-adem @conture --components 51",
             "51 components of vectors that have 50 dimensions. Ask for 50 or fewer, or for all",
         ),
         ("c-adem @conture --components many", "--components is 'many', expected a number or all"),
-        ("c-adem @conture --components 0", "components is 0, expected 1 or more"),
         ("c-adem @conture --step nan", "--step is nan, expected a finite number"),
-        ("c-adem @conture --step 0", "the step (learning_rate) is 0, expected a number over 0"),
-        ("c-adem @conture --penalty-weight -1", "penalty_weight is -1, expected 0 or more"),
-        (
-            "c-adem @conture --state context",
-            "the encoder word-vectors has one state only. Leave the state context out",
-        ),
+        ("c-adem @conture --state context", "the encoder word-vectors has one state only. Leave the state context out"),
         (
             "c-adem @conture -e gone --vectors v.npz",
             "the encoder gone takes the place of word vectors. Leave v.npz out, or the encoder",
@@ -139,12 +131,6 @@ def test_components(run: Run, tmp_path: Path) -> None:
 def test_no_option_is_ignored_in_silence(run: Run, tmp_path: Path, arguments: str, message: str) -> None:
     refused(run("train", *arguments.split(), "-o", tmp_path / "judge"), 2, message)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_penalty_with_a_weight_is_taken_by_autojudge_too(run: Run, tmp_path: Path) -> None:
-    arguments = ("autojudge", "@conture", "--penalty", "l1", "--penalty-weight", ".01", "--epochs", "2")
-    record = trained(run, tmp_path, *arguments)
-    assert (record["penalty"], record["penalty_weight"]) == ("l1", 0.01)
 
 
 def test_best_epoch_0_and_the_last_epoch_are_reported(run: Run, tmp_path: Path) -> None:
@@ -175,7 +161,12 @@ def test_strangers_folder_is_refused_and_nothing_is_lost(run: Run, tmp_path: Pat
     rejoinder.write(rated(), tmp_path / "rated.jsonl")
     trained(run, tmp_path, "c-adem", tmp_path / "rated.jsonl", "--epochs", "1")
     parts = read_folder(tmp_path / "judge")
-    for name, tensor in (("M", np.zeros((3, 5))), ("M", np.zeros(4)), ("projection.components", np.zeros((2, 2)))):
+    for name, tensor in (
+        ("M", np.zeros((3, 5))),
+        ("M", np.zeros(4)),
+        ("projection.components", np.zeros((2, 2))),
+        ("projection.mean", np.zeros(7)),
+    ):
         write_folder(tmp_path / "strange", replace(parts, tensors={**parts.tensors, name: tensor}), "", force=True)
         before = sorted((path.name, path.read_bytes()) for path in (tmp_path / "strange").iterdir())
         ran = run("score", tmp_path / "rated.jsonl", "-s", tmp_path / "strange", "-o", tmp_path / "scores.jsonl")

@@ -44,7 +44,7 @@ def gradients(
 def linear_forms(
     encoded: Encoded, head: AdemHead, projection: Projection | None, normalise: Normalise, references: References
 ) -> Grid:
-    """Return a function that rates the N examples with other responses (see `Space.scores`)."""
+    """Return a function that rates the N examples with other responses (see `Grid`)."""
     slopes = _coefficients(project(encoded.pairs(), projection, normalise), head)
     known = np.flatnonzero(np.isfinite(slopes).all(axis=1))
     slopes, owner = slopes[known], encoded.owner[known]

@@ -85,7 +85,7 @@ class FittedAdem:
         return sentences
 
     def predict(self, encoded: Lines, rows: Rows) -> FloatArray:
-        """Return [n] ratings of the ascending `rows`; NaN where a side has no vector."""
+        """See `Fitted.predict`."""
         vectors = encoded.encoded.at(rows)
         if "reference" not in self.learner.needs:
             return self.fit.predict(vectors.means)
@@ -93,8 +93,7 @@ class FittedAdem:
 
     def judge(self, training: Mapping[str, Any], scale: Scale) -> AdemJudge:
         """Return the judge."""
-        made, fit = self.learner, self.fit
-        parts = (fit.normalise, fit.projection, fit.head)
+        made, parts = self.learner, (self.fit.normalise, self.fit.projection, self.fit.head)
         return AdemJudge(made.name, made.encoder, *parts, made.references, training, scale)
 
 
@@ -133,10 +132,9 @@ class AdemLearner:
 
     def seconds(self, lines: float) -> float:
         """Return a forecast of how long a fit takes."""
-        recipe = self.recipe
-        width = min(recipe.components or self.encoder.width, self.encoder.width)
-        steps = -(-lines // recipe.batch_size)
-        return recipe.epochs * (steps * (_STEP + _UPDATE * width**2) + lines * _PRODUCT * width**2)
+        width = min(self.recipe.components or self.encoder.width, self.encoder.width)
+        steps = -(-lines // self.recipe.batch_size)
+        return self.recipe.epochs * (steps * (_STEP + _UPDATE * width**2) + lines * _PRODUCT * width**2)
 
     def fit(
         self,
@@ -187,7 +185,7 @@ def learners(kinds: Sequence[Kind], name: str, choices: LearnerOptions) -> list[
 
 
 def learner(name: str, choices: LearnerOptions) -> AdemLearner:
-    """Return the learner of one kind; for the rest see `learners`."""
+    """Return the learner of one kind (see `learners`)."""
     return learners((cast("Kind", name),), name, choices)[0]
 
 

@@ -106,8 +106,8 @@ class Panel:
         values = np.full(len(examples), np.nan)
         result = Slopes(values, *np.full((2, len(examples), self.encoder.width), np.nan))
         for kind, rows in self._shared(examples)[0].items():
-            member, own = self.members[kind], [examples[row] for row in rows]
-            slopes = member.slopes(own, None if vectors is None else vectors[rows])
+            chosen = None if vectors is None else vectors[rows]
+            slopes = self.members[kind].slopes([examples[row] for row in rows], chosen)
             for whole, part in zip(result, slopes, strict=True):
                 whole[rows] = part
         return result

@@ -23,17 +23,11 @@ _PART = re.compile(r"\s*\S{1,32}")  # a word, or a part of one that is too long 
 
 
 class Shown(NamedTuple):
-    """What a judge reads of an example.
+    """What a judge reads of an example."""
 
-    Attributes:
-        example: with what is read of its texts, as a reader sees them.
-        cut: whether the response or a reference was cut.
-        context_cut: whether a turn was cut.
-    """
-
-    example: Example
-    cut: bool
-    context_cut: bool
+    example: Example  # with what is read of its texts, as a reader sees them
+    cut: bool  # whether the response or a reference was cut
+    context_cut: bool  # whether a turn was cut
 
 
 def shown(example: Example, pieces: Pieces) -> Shown:

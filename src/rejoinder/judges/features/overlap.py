@@ -60,11 +60,6 @@ def _in_order_of_before(read: ReadExample) -> float:
     return common_subsequence(read.reply, read.before_last) / read.reply.size
 
 
-def _is_copy(read: ReadExample) -> bool:
-    """Return whether a turn of the context is the reply, word for word."""
-    return any(read.reply.words == turn.words for turn in read.context)
-
-
 def _denied(read: ReadExample, turns: slice) -> float:
     """Return the largest share of topics in common with a turn that negates where the reply does not, or vice versa."""
     topics = read.reply.topics - WORDS["negations"]
@@ -96,7 +91,9 @@ OVERLAP: tuple[Feature[ReadExample], ...] = (
     Feature("in_order_of_before", "context overlap", _in_order_of_before, 0, 1),
     Feature("pairs_of_last", "context overlap", lambda read: _pairs(read, LAST), 0, 1),
     Feature("pairs_of_earlier", "context overlap", lambda read: _pairs(read, EARLIER), 0, 1),
-    Feature("is_copy", "context overlap", _is_copy, 0, 1),
+    Feature(
+        "is_copy", "context overlap", lambda read: any(read.reply.words == turn.words for turn in read.context), 0, 1
+    ),
     Feature("denies_last", "context fit", lambda read: _denied(read, LAST), 0, 1),
     Feature("denies_own", "context fit", lambda read: _denied(read, SAME_SPEAKER), 0, 1),
 )

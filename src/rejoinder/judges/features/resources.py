@@ -11,14 +11,13 @@ from typing import Any
 from rejoinder.assets import JUDGE
 from rejoinder.data.folders import AGAIN, Parts, read_folder
 from rejoinder.errors import DataError
-from rejoinder.example import Example
 from rejoinder.judges.features.added import Source, blocks_of, source_from_parts
 from rejoinder.judges.features.alignment import alignment_block
 from rejoinder.judges.features.language_model import trigram_block
 from rejoinder.judges.features.meaning import meaning_block, mood_block, reference_meaning_block, selection_block
 from rejoinder.judges.features.overlap import OVERLAP, REPETITION
 from rejoinder.judges.features.reference import reference_block
-from rejoinder.judges.features.table import Feature, FeatureBlock, Features, FeatureSet, feature_rows
+from rejoinder.judges.features.table import Feature, FeatureBlock, FeatureSet, feature_rows
 from rejoinder.judges.features.text import ReadExample
 from rejoinder.judges.features.wording import ANSWERS, FORM, SPECIFICITY
 from rejoinder.llm.causal import CausalModel
@@ -39,21 +38,13 @@ LEXICAL: tuple[Feature[ReadExample], ...] = (*FORM, *SPECIFICITY, *REPETITION, *
 
 @dataclass(frozen=True)
 class Resources:
-    """What features are computed from.
+    """What features are computed from."""
 
-    Attributes:
-        phrases: counts of words and phrases of a corpus.
-        student: the small sentence encoder.
-        selector: which reply answers which context, over the vectors of the student.
-        mood: the mood of turns and reactions, over these vectors; older judges have none.
-        added: what a user added.
-    """
-
-    phrases: Phrases
-    student: StudentEncoder
-    selector: Selector
-    mood: Mood | None = None
-    added: tuple[Source, ...] = ()
+    phrases: Phrases  # counts of words and phrases of a corpus
+    student: StudentEncoder  # the small sentence encoder
+    selector: Selector  # which reply answers which context, over the vectors of the student
+    mood: Mood | None = None  # the mood of turns and reactions, over these vectors; older judges have none
+    added: tuple[Source, ...] = ()  # what a user added
 
     @cached_property
     def features(self) -> FeatureSet:
@@ -107,11 +98,9 @@ class Resources:
 
 def lexical_block(phrases: Phrases) -> FeatureBlock:
     """Return the features of words, finite for every text."""
-
-    def compute(examples: Sequence[Example]) -> Features:
-        return feature_rows(LEXICAL, (ReadExample(example, phrases) for example in examples))
-
-    return FeatureBlock("lexical", LEXICAL, compute)
+    return FeatureBlock(
+        "lexical", LEXICAL, lambda examples: feature_rows(LEXICAL, (ReadExample(line, phrases) for line in examples))
+    )
 
 
 def _added_names() -> Iterator[str]:

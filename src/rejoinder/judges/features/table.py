@@ -40,38 +40,23 @@ _BATCH = 512  # examples at a time, which bounds the memory for their texts
 
 
 class Feature(NamedTuple, Generic[T]):
-    """A feature of an example.
+    """A feature of an example."""
 
-    Attributes:
-        name: its name in its block.
-        group: what it tells.
-        compute: the feature of what was read of an example; None where its block computes all features together.
-        low: the lowest value.
-        high: the highest value.
-    """
-
-    name: str
+    name: str  # in its block
     group: Group
-    compute: Callable[[T], float] | None
+    compute: Callable[[T], float] | None  # of what was read of an example; None where its block computes all together
     low: float
     high: float
 
 
 @dataclass(frozen=True)
 class FeatureBlock:
-    """Features that are computed together.
+    """F features that are computed together."""
 
-    Attributes:
-        name: its name in folders: `lexical`.
-        features: the F features.
-        compute: from N examples to [N, F] their features.
-        needs_reference: whether they are NaN without a reference.
-    """
-
-    name: str
+    name: str  # in folders: `lexical`
     features: Sequence[Feature[Any]]
-    compute: Callable[[Sequence[Example]], Features]
-    needs_reference: bool = False
+    compute: Callable[[Sequence[Example]], Features]  # from N examples to [N, F]
+    needs_reference: bool = False  # whether they are NaN without a reference
 
 
 def joint_features(group: Group, low: float, high: float, *names: str) -> tuple[Feature[Any], ...]:
@@ -88,15 +73,10 @@ def feature_rows(features: Sequence[Feature[T]], items: Iterable[T]) -> Features
 
 @dataclass(frozen=True)
 class FeatureSet:
-    """Several blocks of features.
-
-    Attributes:
-        blocks: the blocks.
-        pieces: splits a text into the subwords that tell how much of it is read.
-    """
+    """Several blocks of features."""
 
     blocks: tuple[FeatureBlock, ...]
-    pieces: Pieces = str.split
+    pieces: Pieces = str.split  # of a text, the subwords that tell how much of it is read
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -126,11 +106,7 @@ class FeatureSet:
         )
 
     def places(self, names: Sequence[str]) -> NDArray[np.intp]:
-        """Return the place of each named feature, such as those of a folder.
-
-        Raises:
-            DataError: there is no feature with one of the names.
-        """
+        """Return the place of each named feature, such as those of a folder; raises `DataError` for unknown names."""
         places = {name: place for place, name in enumerate(self.columns)}
         unknown = [name for name in names if name not in places]
         if unknown:

@@ -38,11 +38,6 @@ def _foreign_letters(text: str) -> float:
     return 0.0 if text.isascii() else sum(not sign.isascii() and sign.isalpha() for sign in text) / len(text)
 
 
-def _no_letters(text: str) -> float:
-    """Return the share of characters that are no letters; 1 where there are none."""
-    return 1.0 - share(_count(text, str.isalpha) + _count(text, str.isspace), len(text))
-
-
 def _per_word(pattern: re.Pattern[str], text: str) -> float:
     """Return how often a pattern occurs for each word."""
     return share(len(pattern.findall(text)), len(text.split()))
@@ -56,21 +51,6 @@ def _begins(read: ReadExample, name: str) -> bool:
 def _ends(read: ReadExample, name: str) -> bool:
     """Return whether a reply ends in a word of a list."""
     return (read.reply.words or ("",))[-1] in WORDS[name]
-
-
-def _does_not_know(read: ReadExample) -> bool:
-    """Return whether a reply says that its speaker does not know."""
-    return "know" in read.reply.kinds and not read.reply.kinds.isdisjoint(WORDS["not_known"])
-
-
-def _length_ratio(read: ReadExample) -> float:
-    """Return the logarithm of the length of a reply over that of the turn it answers."""
-    return log((len(read.reply.words) + 1) / (len(read.last.words) + 1))
-
-
-def _signs(read: ReadExample) -> float:
-    """Return the share of words that are signs."""
-    return sum(not word[0].isalnum() for word in read.reply.words) / read.reply.size
 
 
 def _content_words(read: ReadExample) -> int:
@@ -156,7 +136,9 @@ FORM: tuple[Feature[ReadExample], ...] = (
     _flag("first_person", lambda read: read.reply.share(WORDS["first_person"])),
     _flag("second_person", lambda read: read.reply.share(WORDS["second_person"])),
     _flag("first_person_to_you", lambda read: ("you" in read.last.kinds) * read.reply.share(WORDS["first_person"])),
-    _flag("does_not_know", _does_not_know),
+    _flag(
+        "does_not_know", lambda read: "know" in read.reply.kinds and not read.reply.kinds.isdisjoint(WORDS["not_known"])
+    ),
     _form("exclamations", lambda read: read.reply.words.count("!")),
     _form("commas", lambda read: read.reply.words.count(",")),
     _flag("greets", lambda read: _begins(read, "greetings")),
@@ -166,14 +148,14 @@ FORM: tuple[Feature[ReadExample], ...] = (
     _flag("begins_as_question", lambda read: _begins(read, "question_words")),
     _form("context_turns", lambda read: min(_TURNS, len(read.context)), high=_TURNS),
     _form("last_words", lambda read: len(read.last.words)),
-    _form("length_ratio", _length_ratio, low=-inf),
-    _flag("signs", _signs, "fluency"),
+    _form("length_ratio", lambda read: log((len(read.reply.words) + 1) / (len(read.last.words) + 1)), low=-inf),
+    _flag("signs", lambda read: sum(not word[0].isalnum() for word in read.reply.words) / read.reply.size, "fluency"),
     _flag("ends_sentence", lambda read: _ends(read, "stops"), "fluency"),
     _flag("unfinished", lambda read: _ends(read, "going_on"), "fluency"),
     Feature("longest_word", "fluency", lambda read: max(map(len, read.reply.words), default=0), 0, inf),
     _fluency("capitals", lambda text: share(_count(text, str.isupper), _count(text, str.isalpha)), inf),
     _fluency("digits", lambda text: share(_count(text, str.isdigit), len(text))),
-    _fluency("no_letters", _no_letters),
+    _fluency("no_letters", lambda text: 1.0 - share(_count(text, str.isalpha) + _count(text, str.isspace), len(text))),
     _fluency("foreign_letters", _foreign_letters),
     _fluency("sign_runs", lambda text: _per_word(_SIGN_RUN, text), inf),
     _fluency("vowelless", lambda text: _per_word(_VOWELLESS, text.lower()), inf),
