@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from rejoinder.data.folders import AGAIN, Parts, require_finite, value_in
 from rejoinder.errors import DataError
+from rejoinder.models.threads import one_thread
 from rejoinder.models.vocabulary import END_ID, PAD_ID, UNK_ID, Vocabulary
 from rejoinder.models.weights import Tensors, tensor, text_of
 from rejoinder.text.normalize import detokenize
@@ -377,6 +378,7 @@ class StudentEncoder:
         """The digest of the weights."""
         return {"encoder": KIND, "weights": self.parts.digest}
 
+    @one_thread()
     def encode(self, texts: Sequence[str]) -> NDArray[Any]:
         """Return [N, O] unit vectors of texts in single precision; NaN for a text without a piece."""
         encoded = np.full((len(texts), self.width), np.nan, np.float32)

@@ -38,6 +38,7 @@ from rejoinder.judges.protocol import PREDICTED, Rows, SideVectors, Slopes, Spac
 from rejoinder.judges.scales import from_config, in_config, on_scale, training_in
 from rejoinder.models import INSIDE, encoder_of
 from rejoinder.models.encoders import PortableEncoder, encode_distinct
+from rejoinder.models.threads import one_thread
 from rejoinder.models.weights import Share, tensor
 from rejoinder.scorer import Card, Encoder, FloatArray, Need, Scores
 from rejoinder.text.normalize import visible, visible_text
@@ -131,6 +132,7 @@ class AdemJudge:
         """Encoder and digest of everything that decides a score."""
         return {**self.encoder.options, "model": self.parts.digest}
 
+    @one_thread()
     def score_batch(self, examples: Sequence[Example]) -> Scores:
         """Return predicted ratings; unscored where a needed text has no word that the encoder knows."""
         encoded = encode(examples, self.encoder, self.head.terms)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.features.extent import Pieces, Shown, shown
+from rejoinder.models.threads import one_thread
 
 Features = NDArray[np.float32]
 T = TypeVar("T")
@@ -114,6 +115,7 @@ class FeatureSet:
             raise DataError(f"it was made with other features: {problem}", "Train it again")
         return np.array([places[name] for name in names], np.intp)
 
+    @one_thread()
     def compute(self, examples: Sequence[Example]) -> Features:
         """Return [N, F] all features, those without a reference (see `plain`) and those with one."""
         features = np.empty((len(examples), len(self.columns)), np.float32)

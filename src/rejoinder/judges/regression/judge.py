@@ -38,6 +38,7 @@ from rejoinder.judges.regression.correction import RAW_TEXT_FEATURES
 from rejoinder.judges.regression.folder import heads_in, with_heads
 from rejoinder.judges.regression.head import FittedHead, heads_used, sides_present
 from rejoinder.judges.scales import explained_on, from_config, in_config, on_scale, training_in
+from rejoinder.models.threads import one_thread
 from rejoinder.scorer import Card, Explanation, Scores, Warnings
 from rejoinder.text.normalize import visible
 
@@ -110,6 +111,7 @@ class FeatureJudge:
         """Digest of everything that decides a score."""
         return {"model": self.parts.digest}
 
+    @one_thread()
     def score_batch(self, examples: Sequence[Example]) -> Scores:
         """Return predicted ratings with their intervals; an empty response has no score."""
         values, low, high = (np.full(len(examples), np.nan) for _ in range(3))
@@ -125,6 +127,7 @@ class FeatureJudge:
         outcome = Scores(values, reasons, warnings=self._warnings(examples, shown, outside), low=low, high=high)
         return on_scale(outcome, PREDICTED, self.scale)
 
+    @one_thread()
     def explain(self, examples: Sequence[Example]) -> list[Explanation | None]:
         """Return what moved each rating, by the groups of features; None where there is no score."""
         explanations: list[Explanation | None] = [None] * len(examples)
