@@ -100,7 +100,7 @@ def main() -> None:
         made = (
             f"Measured on {datetime.datetime.now(datetime.UTC).date()} with rejoinder {rejoinder.__version__}, Python "
             f"{platform.python_version()}, {os.cpu_count()} cores, load average {min(loads):.1f} to {max(loads):.1f}, "
-            f"{options.rounds} rounds{earlier}: `{' '.join(call)} --write`"
+            f"{options.rounds} rounds of {options.scale:g} of the usual work{earlier}: `{' '.join(call)} --write`"
         )
         markdown = section.markdown(made)
         print(markdown, flush=True)
