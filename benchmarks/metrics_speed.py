@@ -1,29 +1,22 @@
-"""How fast the classic metrics are next to other programs: a section of docs/results/performance.md.
+"""How fast the classic metrics are beside other programs.
 
-Usage: python benchmarks/metrics_speed.py [--pairs 2500] [--rounds 9] [--seed 0] [--write]
-
-All programs score the same pairs of a response and a reference, of 20 words at most, in one process, one program after
-the other in every round. No text occurs twice, so nothing that a program remembers of texts helps it; words do occur
-again, as they do in every data set. Counted are CPU seconds of all threads. A ratio is taken within a round; shown is
-the median of all rounds, with the lowest and the highest. A first round is not counted.
+`python benchmarks/performance.py --only metrics` measures it. All programs score the same pairs of a response and a
+reference, of 20 words at most, in one process, one program after the other in every round. No text occurs twice, so
+nothing that a program remembers of texts helps it; words do occur again, as they do in every data set. Counted are CPU
+seconds of all threads. A first round is not counted.
 
 rejoinder scores through `rejoinder.scorer.run`, with checks, reasons and signature, as in every command, and in another
 column by the metric alone. The others are called for one pair after the other, and with all pairs at once if they
-support it. Values are compared with those of the
-program that defines the metric. A program that is not installed is left out, with a note:
+support it. Values are compared with those of the program that defines the metric. A program that is not installed is
+left out, with a note:
 
     pip install bleuscore fastchrf rapidrouge rouge-score rouge-score-rs rouge-rust
-
-`--write` replaces the section of docs/results/performance.md.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import gc
-import os
-import platform
 import random
 import statistics
 import sys
@@ -34,25 +27,21 @@ from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from timing import OURS, Row, Section, spread
 
 import rejoinder
 from rejoinder.example import Example
-from rejoinder.report.markdown import markdown_table
 from rejoinder.scorer import Scorer, run
 from rejoinder.scoring.catalog import load_scorer
 from rejoinder.text import tokenizer
 from rejoinder.text.wordnet import find_wordnet, load_wordnet
 
-PAGE = Path(__file__).parents[1] / "docs" / "results" / "performance.md"
-TITLE = "## Metrics next to other programs"
-MAX_WORDS = 20
-WANTED_RATE = 30_000
+MAX_WORDS, PAIRS = 20, 2500
+RATE = 30_000  # pairs a second that are asked for
 TOGETHER = ("bleu-4", "chrf", "rouge-l")
-OURS = "rejoinder"
 BATCH = 512  # as in `run`
 Texts = Sequence[str]
 Score = Callable[[Texts, Texts], Any]
@@ -278,31 +267,14 @@ def measure(
     return measured
 
 
-def spread(numbers: Sequence[float]) -> str:
-    """Return the median of rounds with the lowest and the highest."""
-    return f"{statistics.median(numbers):.2f} [{min(numbers):.2f}, {max(numbers):.2f}]" if numbers else ""
-
-
-def row_of(metric: str, peer: Peer | None, own: Measured, count: int) -> list[str]:
-    """Return the row of a program, without one that of rejoinder."""
+def row_of(metric: str, peer: Peer | None, own: Measured, count: int) -> Row:
+    """Return the row of a program; without one, that of rejoinder."""
     time_of_pair = f"{1e6 * statistics.median(own.seconds) / count:.2f}"
     if peer is None:
-        return [metric, OURS, time_of_pair, "", spread(own.alone), "", "", ""]
-    reached = "**no**"
-    if statistics.median(own.ratios) >= peer.wanted:
-        reached = "yes"
-    elif statistics.median(own.alone) >= peer.wanted:
-        reached = "metric alone"
-    return [
-        metric,
-        f"{peer.name} {version(peer.package)}",
-        time_of_pair,
-        spread(own.ratios),
-        spread(own.alone),
-        f"{peer.wanted:g}" if peer.wanted else "",
-        reached if peer.wanted else "",
-        f"{max(own.differences):.0e}" if peer.exact else "other definition",
-    ]
+        return Row((metric, OURS, time_of_pair, "", spread(own.alone), ""))
+    difference = f"{max(own.differences):.0e}" if peer.exact else "other definition"
+    cells = (metric, f"{peer.name} {version(peer.package)}", time_of_pair, spread(own.ratios), spread(own.alone))
+    return Row((*cells, difference), statistics.median(own.ratios), peer.wanted)
 
 
 def installed(peer: Peer) -> bool:
@@ -315,74 +287,35 @@ def installed(peer: Peer) -> bool:
     return True
 
 
-def main() -> None:
-    """Measure, print, and with --write put the section into the page."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    for option, default in {"pairs": 2500, "rounds": 9, "seed": 0}.items():
-        parser.add_argument(f"--{option}", type=int, default=default)
-    parser.add_argument("--write", action="store_true", help=f"replace the section of {PAGE.name}")
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    pairs = pairs_of(options.seed)
-    rows = []
-    for metric, known in PEERS.items():
-        peers = [peer for peer in known if installed(peer)]
-        made = {peer.name: peer.make() for peer in peers}
-        measured = measure(metric, made, pairs, options.pairs, options.rounds)
-        rows += [row_of(metric, peer, measured[peer.name if peer else OURS], options.pairs) for peer in (None, *peers)]
-        print(*rows[-1 - len(peers) :], sep="\n", file=sys.stderr, flush=True)
-    scorers, rates = [load_scorer(name) for name in TOGETHER], []
-    for _ in range(options.rounds):
+def together(pairs: Iterator[tuple[str, str]], count: int, rounds: int) -> Row:
+    """Return the row of the metrics of `TOGETHER`, one after the other."""
+    scorers, rates = [load_scorer(name) for name in TOGETHER], list[float]()
+    for _ in range(rounds):
         gc.collect()
         gc.freeze()
-        rates.append(options.pairs / ours(scorers, islice(pairs, options.pairs))[0])
-    rate = f"{statistics.median(rates):,.0f} [{min(rates):,.0f}, {max(rates):,.0f}]"
-    header = (
-        *("metric", "program", "µs a pair", "rejoinder is faster by", "its metric alone"),
-        *("aim", "reached", "largest difference"),
-    )
-    text = section(markdown_table(header, rows), rate, options)
-    print(text)
-    if options.write:
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(TITLE)
-        _, mark, after = rest.partition("\n## ")
-        PAGE.write_text(before.rstrip() + "\n\n" + text + ("\n## " + after if mark else ""), encoding="utf-8")
+        rates.append(count / ours(scorers, islice(pairs, count))[0])
+    rate = statistics.median(rates)
+    pairs_a_second = f"{rate:,.0f} pairs a second; {RATE:,} asked for"
+    return Row((" + ".join(TOGETHER), OURS, f"{1e6 / rate:.2f}", pairs_a_second, "", ""), rate / RATE, 1)
 
 
-def section(table: str, rate: str, options: argparse.Namespace) -> str:
-    """Return the section of the page."""
-    words = {
-        "title": TITLE,
-        "words": MAX_WORDS,
-        "today": datetime.datetime.now(datetime.UTC).date(),
-        "aim": WANTED_RATE,
-    }
-    made = f"rejoinder {rejoinder.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores"
-    return SECTION.format(table=table.strip(), rate=rate, made=made, **words, **vars(options))
+def section(options: argparse.Namespace) -> Section:
+    """Measure, and return the section."""
+    warnings.simplefilter("ignore")
+    pairs, count, rows = pairs_of(0), max(1, int(PAIRS * options.scale)), list[Row]()
+    for metric, known in PEERS.items():
+        peers = [peer for peer in known if installed(peer)]
+        measured = measure(metric, {peer.name: peer.make() for peer in peers}, pairs, count, options.rounds)
+        rows += [row_of(metric, peer, measured[peer.name if peer else OURS], count) for peer in (None, *peers)]
+    gc.unfreeze()
+    return Section("Classic metrics", TEXT, HEADER, [*rows, together(pairs, count, options.rounds)])
 
 
-SECTION = """{title}
-
-All programs scored the same {pairs:,} pairs in each of {rounds} rounds: a response of at most {words} words and one \
-reference. They ran one after the other in one process, and no text occurs twice. Times are CPU times of all threads.
-
-"rejoinder is faster by" is the ratio of the times in a round: the median, with the lowest and the highest round in \
-brackets. Above 1, rejoinder is faster. The times of rejoinder include the work of every command: it checks the input, \
-scores equal inputs once, and gives reasons and signatures. "its metric alone" is the ratio without this work, which \
-the other programs do not do. An aim that only this ratio reaches is marked "metric alone".
-
-The other programs are called once per pair, or with all pairs "at once" if they support it. The last column is the \
-largest difference between the values of both programs; nltk smooths in another way, and so does bleuscore.
-
-{table}
-
-BLEU-4, chrF and ROUGE-L together: {rate} pairs a second on one core (aim: {aim:,}).
-
-Measured on {today} with {made}:
-
-    python benchmarks/metrics_speed.py --write
+HEADER = ("metric", "program", "µs a pair", "rejoinder is faster by", "its metric alone", "largest difference")
+TEXT = f"""
+{PAIRS:,} new pairs in every round: a response of at most {MAX_WORDS} words and one reference. Times are CPU times of \
+all threads. The times of rejoinder include the work of every command: it checks the input, scores equal inputs once, \
+and gives reasons and signatures. "its metric alone" is the ratio without this work, which the other programs do not \
+do. They are called once per pair, or with all pairs "at once" if they support it. The last number is the largest \
+difference between the values of both programs; nltk and bleuscore smooth in another way.
 """
-
-
-if __name__ == "__main__":
-    main()

@@ -2,11 +2,10 @@
 
 Usage: python benchmarks/plus_speed.py [--contexts 12] [--rounds 3] [--write]
 
-Needs the extra `encoders` and the package that carries the model (docs/explain/judge.md). In one run on one machine: one
-reply to each context; eight replies to each context, which is read once then; and one reply of 100 words. Time of the one
-processor is counted, so that other work on the machine hardly matters; the median of the rounds counts. Each round
-and kind has other contexts of the sample in the box and other words of it in a row as replies: what was read before is
-remembered.
+Needs the extra `encoders` and the package that carries the model (docs/explain/judge.md). In one run: one reply to each
+context; eight replies to each context, which is read once then; and one reply of 100 words. CPU time is counted, so
+that other work on the machine hardly matters; the median of the rounds counts. Each round and kind has other contexts
+of the bundled sample, and other words of it in a row as replies: what was read before is remembered.
 `--write` puts the table into benchmarks/results/plus_speed.md.
 """
 

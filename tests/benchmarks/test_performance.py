@@ -1,51 +1,65 @@
-"""The benchmark of speed: what is set side by side is the same thing, and its page says what was measured."""
+"""The benchmark of speed: rows show bars and whether they are reached, sections replace their earlier version."""
 
 from __future__ import annotations
 
+import argparse
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 import pytest
 
 from conftest import PROJECT
-from rejoinder.estimates import Estimate
-from rejoinder.example import Example
-from rejoinder.scorer import run
-from rejoinder.scoring.catalog import load_scorer
-
-PAIRS = [
-    ("the cat sat on the mat", "the cat is on the mat"),
-    ("no word of it", "something else entirely"),
-    ("hello", "hello"),
-    ("hello hello hello", "hello there"),
-    ("a b", "b a b a c d e f"),
-]
 
 
 @pytest.fixture
-def systems(monkeypatch: pytest.MonkeyPatch) -> Any:
+def module(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(PROJECT / "benchmarks"))
-    return import_module("performance_systems")
+    return import_module
 
 
-def test_definitions_written_plainly_give_the_scores_of_their_flavour(systems: Any) -> None:
-    examples = [Example((), response, (reference,)) for response, reference in PAIRS]
-    for order in range(1, 5):
-        plainly = [systems.plain_bleus(*pair)[order - 1] for pair in PAIRS]
-        assert run(load_scorer(f"bleu-{order}/coco"), examples).values == pytest.approx(plainly, rel=1e-9, abs=1e-12)
-    plainly = [systems.plain_rouge(*pair) for pair in PAIRS]
-    assert run(load_scorer("rouge-l/coco"), examples).values == pytest.approx(plainly, rel=1e-9, abs=1e-12)
+def test_rows_compare_rounds_and_show_what_is_reached(module: Any) -> None:
+    timing = module("timing")
+    times = {
+        "rejoinder": [timing.Took(1.0, 1.0), timing.Took(2.0, 1.0), timing.Took(1.0, 1.0)],
+        "earlier version": [timing.Took(3.0, 1.0), timing.Took(3.0, 1.0), timing.Took(2.0, 1.0)],
+        "minilm": [timing.Took(9.0, 8.0)] * 3,
+    }
+    own, earlier, other = timing.rows_of("work", times, bar=2, scale=1000)
+    assert own.texts == ["work", "rejoinder", "1000.00", "1000.00", "", "", "", ""]
+    assert earlier.texts[4:] == ["2.00 [1.50, 3.00]", "1.00 [1.00, 1.00]", "2", "yes"]
+    assert other.texts[6:] == ["", ""]
+    assert timing.rows_of("work", times, bar=2, cpu=True)[1].texts[6:] == ["2", "**no**"]
 
 
-def test_the_page_says_what_is_reached_and_what_is_not(systems: Any) -> None:
-    performance, page = import_module("performance"), import_module("performance_page")
-    rate = performance.told([900.0, 1000.0, 1100.0])
-    assert (rate.value, rate.low, rate.high, rate.n) == (1000, 900, 1100, 3)
-    same = performance.Found(rate, Estimate(value=1.5, low=1.2, high=1.8, n=3), 321.0, rate)
-    found = {task: dict.fromkeys(own, same) for task, own in {**systems.RIVALS, **systems.ALONE}.items()}
-    kept = Estimate(value=0.1, low=0.1, high=0.1, n=3)
-    measured = {"import": kept, "help": kept, "single": kept, "retrieval": rate, "sampling": rate}
-    text = page.page(found, measured, {"pairs": 10, "replies": 5, "rounds": 3}, "python performance.py")
-    assert "Of 7 speeds that are asked of it, rejoinder reaches 6; short of it: the class" in text
-    assert "321" in text and "1.50 [1.20, 1.80]" in text and f"]({page.PLOT})" in text
-    assert page.plot(found).startswith("<svg")
+def test_every_call_takes_its_turn_and_first_rounds_do_not_count(module: Any) -> None:
+    timing, order = module("timing"), list[str]()
+
+    def call(name: str) -> Any:
+        order.append(name)
+        return timing.Took(len(order), 0)
+
+    times = timing.in_turn({name: partial(call, name) for name in "ab"}, rounds=2)
+    assert "".join(order) == "ababab"
+    assert [took.wall for took in times["b"]] == [4, 6]
+
+
+def test_sections_replace_their_earlier_version_and_bars_are_counted(module: Any) -> None:
+    performance, timing = module("performance"), module("timing")
+    rows = [timing.Row(["x"], 2.0, 1.0), timing.Row(["y"], 0.5, 1.0), timing.Row(["z"])]
+    first, second = (timing.Section(title, "Text.", ["what"], rows) for title in ("First", "Second"))
+    page = "# Old title\n\nOld text.\n"
+    for section in (first, second, first._replace(text="New text.")):
+        page = performance.write(page, section.title, section.markdown("Measured today."))
+    page = performance.beginning(page)
+    assert page.startswith("# How fast rejoinder is\n\nrejoinder reaches 2 of the 4 bars")
+    assert page.count("## First\n\nNew text.\n") == page.count("## ") - 1 == 1
+    assert "| y | 1 | **no** |" in page
+
+
+def test_metrics_are_compared_with_every_program_that_is_installed(module: Any) -> None:
+    section = module("metrics_speed").section(argparse.Namespace(rounds=1, scale=0.01))
+    rows = {(row.cells[0], row.cells[1].rpartition(" ")[0] or row.cells[1]): row for row in section.rows}
+    assert {("bleu-4", "sacrebleu"), ("chrf", "sacrebleu"), ("rouge-l", "rouge-score")} <= rows.keys()
+    assert all(float(rows[key].cells[-1]) < 1e-9 for key in [("bleu-4", "sacrebleu"), ("rouge-l", "rouge-score")])
+    assert rows["bleu-4", "sacrebleu"].bar == 4

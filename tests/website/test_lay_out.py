@@ -21,7 +21,7 @@ from rejoinder.cli.help import COMMANDS
     [
         ("docs/train.md", "train.md"),
         ("docs/results/README.md", "results/index.md"),
-        ("benchmarks/results/judge_speed.md", "speed/judge_speed.md"),
+        ("benchmarks/results/plus_speed.md", "speed/plus_speed.md"),
         ("CONTRIBUTING.md", "contributing.md"),
         ("website/assets/site.css", "assets/site.css"),
     ],
