@@ -316,7 +316,7 @@ def test_pretrain_makes_a_responder(run: Run, tmp_path: Path) -> None:
     assert len(only(loaded(out), ("how are you today ?",), 3).replies) == 3
     remedy = f"Let it answer, and score what it says: rejoinder respond FILE -r {out} -o REPLIES.jsonl"
     refused(run("score", "@conture", "-s", out), 3, f"{out}: a responder (r-tfidf), not a judge. {remedy}")
-    message = "--start is for networks that read dialogues, and students, not for a r-tfidf. Leave it out"
+    message = "--start is for networks that read dialogues, and students, not for a r-tfidf. Remove it"
     refused(run("pretrain", recipe, "@conture", "-o", tmp_path / "s", "--start", out), 2, message)
 
 

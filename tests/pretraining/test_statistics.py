@@ -157,7 +157,7 @@ def test_the_command_counts_phrases(run: Run, tmp_path: Path) -> None:
     refused(
         run("pretrain", recipe, file, "-o", tmp_path / "s", "--start", out),
         2,
-        "--start is for networks that read dialogues, and students, not for a phrases. Leave it out",
+        "--start is for networks that read dialogues, and students, not for a phrases. Remove it",
     )
 
 

@@ -1,8 +1,8 @@
 """What a turn is about, in a few tokens: its tense and its nouns.
 
-Source: Serban et al. 2017 (MrRNN), the noun representation: one token for the tense of the turn, then its nouns, each
-once, without stop words, and one that says so where there is none. The released program tags parts of speech with a
-tagger made for tweets; here it is the lexicon of textblob, which needs no download.
+Source: Serban et al. 2017 (MrRNN), the noun representation: one token for the tense of the turn, then each of its
+nouns once, without stop words. A placeholder replaces missing tenses or nouns. The released program uses a
+part-of-speech tagger for tweets; this module uses the lexicon of textblob, which needs no download.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NO_TOPIC = "i ll n s t m re ve d y im dont didnt doesnt cant thats its one ones
 
 
 def coarse_text(text: str) -> str:
-    """The coarse sequence of a turn, in lower case: a tense token, then its nouns in their order.
+    """Return the coarse sequence of a turn in lower case: a tense token, then its nouns by first occurrence.
 
     Tense tokens are `<past>`, `<present>` and `<future>`, those that occur joined in this order (`<past_future>`), or
     `<no_tenses>`.

@@ -1,4 +1,4 @@
-"""Encoders that need no network of ours: averaged word vectors, models of sentence-transformers, and a cache.
+"""Encoders without a network of this package: averaged word vectors, models of sentence-transformers, and a cache.
 
 Shapes: N texts or contexts, D width of a vector.
 """
@@ -220,7 +220,7 @@ class AverageEncoder:
         return Parts({"kind": AVERAGE, "tokenizer": self.tokenizer}, {"vectors": self.vectors.matrix}, {WORDS: words})
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
-        """Return [N, D] mean vectors; NaN where no word of the text is known."""
+        """Return [N, D] mean vectors; NaN for a text without known words."""
         rows = self.vectors.lookup([self._split(text) for text in texts])
         means = np.full((len(rows), self.width), np.nan)
         for place, row in enumerate(rows):
@@ -245,7 +245,7 @@ class AverageEncoder:
 
 
 def average_encoder(vectors: str | Path | None) -> AverageEncoder:
-    """Return the encoder that averages the word vectors in a file; None takes the bundled ones."""
+    """Return the encoder that averages the word vectors in a file, or the bundled ones if `vectors` is None."""
     return AverageEncoder(read_vectors(vectors))
 
 
@@ -266,7 +266,7 @@ class SentenceEncoder:
     Attributes:
         name: the folder of the model, or its name in the library's cache.
         model: the library's `SentenceTransformer`.
-        settings: twelve hexadecimal digits of the files beside its weights.
+        settings: twelve hexadecimal digits, the digest of its files other than the weights.
     """
 
     name: str
@@ -314,7 +314,7 @@ class SentenceEncoder:
         return encoded
 
     def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:
-        """Return [N, D] vectors of contexts; NaN for one without a word."""
+        """Return [N, D] vectors of contexts; NaN for a blank one."""
         return self.encode([self._joined(context) for context in contexts])
 
     def truncated(self, texts: Sequence[str]) -> list[int]:

@@ -1,7 +1,7 @@
 """Responders that write their replies word by word: language model, Seq2Seq, HRED, VHRED, MrRNN.
 
-All read a context as in training: its last turns, each cut to a number of tokens, unknown words as `<unk>`. A context
-without a word is the beginning of a conversation. `<unk>` never occurs in a reply.
+All read a context as in training: its last turns, each cut to a number of tokens, unknown words as `<unk>`. A blank
+context is the beginning of a conversation. `<unk>` never occurs in a reply.
 """
 
 from __future__ import annotations

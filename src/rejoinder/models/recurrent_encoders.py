@@ -58,11 +58,11 @@ class RecurrentEncoder:
         return {"encoder": self.parts.config["kind"], "state": self.state, "weights": self.parts.digest}
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
-        """Return [N, D] states of texts, each read as a dialogue of one turn; NaN for a text without a word."""
+        """Return [N, D] states of texts, each read as a dialogue of one turn; NaN for a blank text."""
         return self.encode_contexts([(text,) for text in texts])
 
     def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:
-        """Return [N, D] states of contexts; NaN for a context without a word."""
+        """Return [N, D] states of contexts; NaN for a blank context."""
         return self._encode([self.reader.numbers(context) for context in contexts])
 
     def silence(self) -> FloatArray:

@@ -44,7 +44,7 @@ class DialogueSizes(DialogueShape):
 
     vocabulary: Count
     unknown: Natural = 1  # id that replaces a dropped word
-    beside: Natural = 0  # width of what else the decoder reads, as in a MrRNN
+    beside: Natural = 0  # width of the extra inputs of the decoder, as in a MrRNN
 
     @property
     def state(self) -> int:
@@ -89,10 +89,10 @@ class MrrnnSizes(MrrnnShape):
     vocabulary: Count
     unknown: Natural = 1
 
-    def hierarchy(self, vocabulary: int, beside: int) -> DialogueSizes:
-        """Return the sizes of one hierarchy, which reads `vocabulary` pieces and is told vectors of width `beside`."""
+    def hierarchy(self, vocabulary: int, extra_width: int) -> DialogueSizes:
+        """Return the sizes of one hierarchy with `vocabulary` pieces and extra inputs of width `extra_width`."""
         shape = self.model_dump(exclude={"vocabulary", "coarse_vocabulary"})
-        return DialogueSizes(**shape, vocabulary=vocabulary, beside=beside)
+        return DialogueSizes(**shape, vocabulary=vocabulary, beside=extra_width)
 
 
 class DualEncoderShape(Table):
@@ -118,7 +118,7 @@ class StudentShape(Table):
     buckets: Count = 65_536  # rows for pairs of neighbouring pieces, which are hashed
     embedding: Count = 256
     blocks: Natural = 2  # layers of convolution
-    reach: Count = 2  # pieces on either side that a convolution reads beside each
+    reach: Count = 2  # pieces that a convolution reads on each side of a piece
     inner: Count = 512  # units between the two maps of a layer
     positions: Count = 64  # places in a text that are distinguished; all behind them count as the last
     dropout: Share = 0.0  # share of the pairs that are left out in training

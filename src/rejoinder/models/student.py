@@ -159,7 +159,7 @@ class _Sums(NamedTuple):
     tops: Floats
 
     def by_text(self, counts: Sequence[int]) -> _Sums:
-        """Return the sums of N texts of so many spans each."""
+        """Return the sums of N texts; `counts` [N] has the number of spans of each."""
         first = np.cumsum([0, *counts[:-1]])
         tops = np.maximum.reduceat(self.tops, first)
         factors = np.exp(self.tops - np.repeat(tops, counts))
@@ -428,7 +428,7 @@ _cached_pieces = lru_cache(maxsize=1 << 12)(_pieces)  # several features ask for
 
 
 def from_parts(parts: Parts) -> StudentEncoder:
-    """Return the encoder in the folder of a trained network.
+    """Return the encoder made from the parts of a trained network.
 
     Raises:
         DataError: a part is missing, or does not fit the others.
@@ -504,7 +504,7 @@ def _floats(numbers: NDArray[Any], width: int) -> Floats:
 
 
 def _quantised(rows: Floats, bits: int) -> tuple[NDArray[Any], NDArray[np.float16]]:
-    """Return rows as whole numbers of so many bits, and the scale of each."""
+    """Return rows as whole numbers of `bits` bits, and the scale of each row."""
     most = 2 ** (bits - 1) - 1
     scale = (np.abs(rows).max(axis=1) / most).astype(np.float16)
     # A row that half precision cannot distinguish from zeros is zeros.

@@ -35,7 +35,7 @@ def one_thread() -> Iterator[None]:
 
 
 def _set(library: Any, threads: int) -> None:
-    """Let a library use so many threads, whichever thread of the process calls."""
+    """Set the number of threads that a library uses, whichever thread of the process calls."""
     # Newer versions of threadpoolctl ignore, without an error, every thread but the first that sets a limit.
     if clear := getattr(library, "clear_controlling_thread", None):
         clear(force=True)

@@ -1,9 +1,9 @@
 """Tweets as tweet2vec reads them, and the hashtags it learns to predict.
 
-Source: Dhingra et al. 2016 and the preprocessing script released with it. On purpose unlike the script: no spaces are
-put between words and signs, so the network sees what was written; only what begins like an HTML tag is one, so `<3`
-stays; a mention stands at the start of a word, so addresses of mail stay; and a hashtag is also found behind other
-signs (`....#summer`), where the script leaves it in the text, which gives the answer away.
+Source: Dhingra et al. 2016 and the preprocessing script released with it. Intended differences: no spaces are put
+between words and signs, so the network sees the original text; only text that begins like an HTML tag is one, so `<3`
+stays; a mention must begin a word, so e-mail addresses stay; and a hashtag is also found after other signs
+(`....#summer`), where the script leaves it in the text and so gives the answer away.
 """
 
 from __future__ import annotations
@@ -58,5 +58,5 @@ def as_numbers(symbols: Iterable[str], known: Mapping[str, int]) -> list[int]:
 
 
 def numbered(symbols: Iterable[str]) -> dict[str, int]:
-    """The number of each symbol, from 1 on in their order; 0 is `UNKNOWN`."""
+    """Return the number of each symbol, counted from 1 in the given order; 0 is `UNKNOWN`."""
     return {symbol: number for number, symbol in enumerate(symbols, start=1)}

@@ -128,7 +128,7 @@ def _known_ids(vocabulary: Vocabulary, word: str) -> tuple[int, ...]:
 
 
 def train_bpe(texts: Iterable[str], size: int, *, lower: bool = True) -> Vocabulary:
-    """A vocabulary of at most `size` pieces, merged from the characters of `texts` by how often they stand together.
+    """Return a vocabulary of at most `size` pieces, merged from the characters of `texts` by how often pairs occur.
 
     The same texts give the same vocabulary. It is smaller than `size` where the texts have no more pairs that occur
     twice. Memory grows with the number of different words only; the texts pass through a temporary file.
@@ -139,7 +139,7 @@ def train_bpe(texts: Iterable[str], size: int, *, lower: bool = True) -> Vocabul
         lower: whether texts are lower-cased; the vocabulary keeps that and does it wherever it is used.
 
     Raises:
-        UsageError: `size` has no room for characters beside the special tokens.
+        UsageError: `size` leaves no room for characters after the special tokens.
         DataError: the texts are empty.
 
     Source: Sennrich, Haddow and Birch 2016, section 3.2.

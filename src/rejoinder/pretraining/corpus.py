@@ -109,7 +109,7 @@ def split(
 
 
 def unjudged(dialogues: Iterable[Dialogue], *, keep_judged: bool, log: Log = silent) -> Iterator[Dialogue]:
-    """Yield the dialogues that nobody rated, or all; `log` receives how many were left out, in the end."""
+    """Yield the dialogues without human ratings, or all; `log` receives the number left out at the end."""
     left_out = 0
     for dialogue in dialogues:
         if keep_judged or not dialogue.judged:

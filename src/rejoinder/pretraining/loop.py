@@ -4,10 +4,9 @@
         loss of the batch -> gradients -> clip -> step
         every `run.stretch` updates: validate, write checkpoints and curves, stop after `run.patience` without a gain
 
-All that is random follows from the seed and the number of the update: which batch it is (`Batches`), which words are
-dropped, which noise is drawn (`generator_for`). So a run that was killed and is called again gives the same weights,
-bit for bit on the CPU, as one that was not. Several processes (torchrun) take turns at the batches and average their
-gradients.
+The seed and the number of the update determine every random choice: the batch (`Batches`), the dropped words and the
+noise (`generator_for`). So a run that was killed and started again gives the same weights as an uninterrupted run, bit
+for bit on the CPU. Several processes (torchrun) take turns at the batches and average their gradients.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`pretrain`: from a recipe and corpora to a model in one folder: an encoder, a responder, both, or statistics.
 
-What a run needs on its way (tokens, checkpoints, curves) is in the folder `OUT.run` beside the model.
+The intermediate files of a run (tokens, checkpoints, curves) are in the folder `OUT.run` next to the model.
 """
 
 from __future__ import annotations
@@ -157,15 +157,15 @@ def _require_options(
     if has_vectors and (len(files) > 1 or teacher):
         raise UsageError("a folder of a teacher's vectors is given. Give it alone, and no teacher")
     if teacher and not MODELS[kind].teacher:
-        raise UsageError(f"--teacher is for a student, a selector or moods, a {kind} has none. Leave it out")
+        raise UsageError(f"--teacher is for a student, a selector or moods, a {kind} has none. Remove it")
     if isinstance(recipe, StudentRecipe) and not teacher and not has_vectors:
         raise UsageError("a student needs a teacher. Name it with --teacher, or give a folder of its vectors as corpus")
     if isinstance(recipe, SelectorRecipe | MoodRecipe) and not teacher:
         raise UsageError(f"a {kind} reads the vectors of an encoder. Name one with --teacher")
     if start and not isinstance(recipe, OnDialogues | StudentRecipe):
-        raise UsageError(f"--start is for networks that read dialogues, and students, not for a {kind}. Leave it out")
+        raise UsageError(f"--start is for networks that read dialogues, and students, not for a {kind}. Remove it")
     if keep_judged and isinstance(recipe, TweetRecipe):
-        raise UsageError("--keep-judged is for dialogues, and tweet2vec reads tweets. Leave it out")
+        raise UsageError("--keep-judged is for dialogues, and tweet2vec reads tweets. Remove it")
 
 
 def _identity(recipe: Recipe, source: Source) -> dict[str, Any]:
@@ -240,7 +240,7 @@ def _lesson(recipe: Recipe, source: Source, run: Path) -> Lesson:
 def _save(
     recipe: Recipe, source: Source, identity: Mapping[str, Any], lesson: Lesson, trained: Trained, run: Path, out: Path
 ) -> None:
-    """Write the folder of a model that a run has trained; a Dual Encoder gets its candidates."""
+    """Write a trained model to its folder; a Dual Encoder also gets its candidates."""
     curves = {name: (run / name).read_text(encoding="utf-8") for name in ("curves.csv", "curves.svg")}
     config = {"kind": recipe.kind, "sizes": lesson.task.model.sizes.model_dump(), "recipe": recipe.to_dict()}
     config |= {**identity, **lesson.config, "figures": trained.best}
@@ -337,7 +337,7 @@ def _candidates(candidates: Candidates, held_out: float, source: Source, on_erro
 
 
 def _count(candidates: Sample) -> str:
-    """Return how many candidates there are, in words."""
+    """Return a summary of the number of candidates."""
     bank = candidates.bank
     return (
         f"{bank.pairs:,} pairs of context and response of {candidates.seen:,}, {len(bank.texts):,} different responses"

@@ -98,7 +98,7 @@ class DialogueRecipe(OnDialogues):
 
     @model_validator(mode="after")
     def _shape_fits_kind(self) -> DialogueRecipe:
-        """Raise where the shape is that of another kind."""
+        """Raise an error if the shape is that of another kind."""
         model, kind = self.model, self.kind
         wrong = {
             "latent": (kind == "vhred") != bool(model.latent) and "0 unless kind is vhred, and more than 0 there",
@@ -173,7 +173,7 @@ class SelectorRecipe(Recipe):
     model: SelectorShape = SelectorShape()
     run: Run
     batch: Count = 1024  # contexts of a batch; each is to find its reply among those of all others
-    negatives: Count = 2  # other turns of its own dialogue, beside
+    negatives: Count = 2  # further wrong replies, from its own dialogue
     threads: Natural = 0
 
 
@@ -251,7 +251,7 @@ class MoodRecipe(Recipe):
 
     kind: Literal["mood"]
     held_out: HeldOut = 0.1  # share of the dialogues that they are measured on
-    penalty: Positive = 1.0  # of the squares of the weights, beside the loss of all pairs
+    penalty: Positive = 1.0  # weight of the L2 penalty, which is added to the loss of all pairs
 
 
 _SCHEMAS: tuple[type[Recipe], ...] = (

@@ -85,7 +85,7 @@ def index_turns(dialogues: Iterable[Dialogue], share: float) -> TurnIndex:
 
 @dataclass(frozen=True)
 class SelectorBatches:
-    """The batches of contexts and replies; which of them meet is drawn anew for every pass.
+    """The batches of contexts and replies; each pass draws new batches.
 
     Attributes:
         index: the dialogues.
@@ -93,7 +93,7 @@ class SelectorBatches:
         turns: of a context that are read.
         batch: B.
         negatives: other turns of its own dialogue that a reply is distinguished from.
-        seed: decides all that is drawn.
+        seed: determines all random draws.
     """
 
     index: TurnIndex
@@ -115,7 +115,7 @@ class SelectorBatches:
             yield self._batch(places, [self.seed, number])
 
     def _passes(self) -> Iterator[tuple[Ints, list[int]]]:
-        """Yield the places of the replies of each batch, and what decides its draws, pass after pass, without end."""
+        """Yield the places of the replies of each batch and the seed of its draws, pass after pass, without end."""
         numbers = itertools.count()
         for epoch in itertools.count():
             order = np.random.default_rng([self.seed, epoch]).permutation(self.train)

@@ -140,7 +140,7 @@ def answered_turns(dialogues: Iterable[Dialogue]) -> AnsweredTurns:
 
 
 def is_sympathy(reply: str) -> bool | None:
-    """Whether a reply begins with sympathy; None where it begins neither with that nor with joy."""
+    """Return whether a reply begins with sympathy; None if it begins neither with sympathy nor with joy."""
     if _SYMPATHY.match(reply):
         return True
     return False if _JOY.match(reply) else None

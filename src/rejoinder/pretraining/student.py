@@ -1,8 +1,8 @@
 """Training a student to give the vectors of its teacher.
 
-First the table of pieces alone, which takes a high learning rate and a fraction of the time; then all of it. The loss
-is how far each vector is from the teacher's, and how far the cosines among the vectors of a batch are from those among
-the teacher's, so that neighbourhoods are learnt too.
+First, only the table of pieces is trained, which allows a high learning rate and takes a fraction of the time; then the
+whole network. The loss is the distance of each vector from the teacher's, plus the difference between the cosines
+within a batch and the teacher's cosines, so that neighbourhoods are learnt too.
 
 Texts and vectors are in a folder: `texts.json`, a list of texts in any order, and `v000.npy`, `v001.npy` ...: arrays
 [n, O] of half precision, whose rows are the vectors of the first n texts, of the next, and so on. Texts without vectors
@@ -78,7 +78,7 @@ class TeacherVectors:
         return int(self.chunks[0].shape[1])
 
     def usable(self) -> Ints:
-        """Return the places of texts that have a vector, in their order."""
+        """Return the places of texts that have a vector, in ascending order."""
         usable = np.concatenate([np.isfinite(chunk).all(axis=1) & (chunk != 0).any(axis=1) for chunk in self.chunks])
         return np.flatnonzero(usable)
 
@@ -207,9 +207,9 @@ class StudentBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class StudentBatches:
-    """The batches of texts to train and to validate on; texts of a batch are of like length.
+    """The batches of texts to train and to validate on; texts of a batch are of similar length.
 
-    Which texts of one length meet, and in which order batches come, is drawn anew for every pass.
+    Each pass draws which texts of similar length share a batch, and the order of the batches.
 
     Attributes:
         teacher: the vectors.
@@ -387,7 +387,7 @@ def _pinned(run: Path, folder: Path) -> TeacherVectors:
     try:
         most = int(json.loads(file.read_text(encoding="utf-8"))["texts"])
     except (ValueError, KeyError, TypeError) as error:
-        remedy = "Remove it and the checkpoints beside it, and call again"
+        remedy = "Remove it and the checkpoints in its folder, and call again"
         raise DataError("this file is damaged", remedy, where=str(file)) from error
     return read_vectors(folder, most)
 

@@ -134,7 +134,7 @@ class TokenStore:
         )
 
     def __reduce__(self) -> tuple[type[TokenStore], tuple[Path]]:
-        """Another process opens the folder anew; a mapped array would travel as a copy."""
+        """Let another process open the folder itself; a pickled mapped array would be copied."""
         return TokenStore, (self.folder,)
 
     def lengths(self, piece: int) -> NDArray[np.int64]:
@@ -207,7 +207,7 @@ def _read_about(folder: Path) -> dict[str, Any]:
 
 
 def _require_size(path: Path, expected: int) -> None:
-    """Raise where a file of the store is not there or is cut off."""
+    """Raise an error if a file of the store is missing or cut off."""
     if not path.is_file():
         raise MissingAsset(f"{path}: is not there, but belongs to the token store. {_remedy(path.parent)}")
     if path.stat().st_size != expected:
@@ -215,7 +215,7 @@ def _require_size(path: Path, expected: int) -> None:
 
 
 def _require_digests(folder: Path, known: Any) -> None:
-    """Raise where a file of the store is not as it was written; stores of older versions do not say how that was."""
+    """Raise an error if a file of the store has changed; stores of older versions have no digests to compare."""
     for name in FILES[:3] if known else ():
         if not isinstance(known, dict) or known.get(name) != _digest(folder / name):
             raise DataError("is not as it was written", _remedy(folder), where=str(folder / name))

@@ -101,8 +101,8 @@ def _post(record: Any, where: str) -> tuple[str, list[str]]:
 def tweet_corpus(files: Sequence[str | Path], text: TweetText, on_error: OnError = raise_error) -> TweetCorpus:
     """Return the examples in `files`; they are held in memory.
 
-    Tweets that read alike once they are cleaned and cut are one, with the hashtags of all, as in the release. A hash of
-    the cleaned text decides the part, so that no text is in two. Hashtags are counted over all parts.
+    Tweets with the same text after cleaning and cutting become one, with the hashtags of all, as in the release. A hash
+    of the cleaned text decides the part, so that no text is in two. Hashtags are counted over all parts.
 
     Raises:
         DataError: a bad line (see `read_posts`), or no tweet to train on or to validate on.
@@ -251,7 +251,7 @@ def squared_weights(model: nn.Module) -> Tensor:
 def best_ranks(scores: Tensor, hashtags: Tensor) -> Tensor:
     """Return [B] the rank (1 is first) of the best placed of a tweet's hashtags [B, K] by `scores` [B, L].
 
-    Of hashtags that score alike the tweet's own is ranked last, so that a model that scores all alike gains nothing.
+    If scores are tied, the tweet's own hashtag is ranked last, so a model with equal scores for all gains nothing.
     """
     own = scores.gather(1, hashtags.clamp(min=0)).masked_fill(hashtags == _NONE, -torch.inf)
     return scores.shape[1] - (scores < own.amax(1, keepdim=True)).sum(1)

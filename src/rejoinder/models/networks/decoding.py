@@ -84,11 +84,11 @@ def draw(probabilities: Tensor, uniforms: Tensor) -> Tensor:
 
 
 def draw_from_nucleus(probabilities: Tensor, uniforms: Tensor, top_p: float) -> Tensor:
-    """[n] words drawn from the nucleus of probabilities [n, V], see `nucleus`.
+    """Return [n] words drawn from the nucleus of probabilities [n, V], see `nucleus`.
 
-    By rejection, without sorting: a word drawn from all words is in the nucleus if the more probable words have less
-    than `top_p` together, else another is drawn, by the next of the numbers `uniforms` [n, _ATTEMPTS + 1]. Rows without
-    a word after `_ATTEMPTS` draws are sorted.
+    Uses rejection sampling, without sorting. A word drawn from all words is in the nucleus if the more probable words
+    have less than `top_p` together. Otherwise, the next of the numbers `uniforms` [n, _ATTEMPTS + 1] draws another.
+    Only rows whose first `_ATTEMPTS` draws are all rejected are sorted.
     """
     words = draw(probabilities, uniforms[:, 0])
     rows = torch.arange(len(words), device=words.device)  # that have no word yet

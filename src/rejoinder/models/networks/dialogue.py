@@ -183,10 +183,10 @@ class DialogueModel(nn.Module):
             self.bag = nn.Linear(sizes.state + sizes.latent, sizes.vocabulary)
         nn.init.normal_(self.embedding.weight, std=0.1)
 
-    def forward(self, dialogues: Dialogues, generator: torch.Generator, beside: Tensor | None = None) -> Losses:
-        """The losses on a batch; `generator` draws latent noise and, in training, dropped words.
+    def forward(self, dialogues: Dialogues, generator: torch.Generator, extra_inputs: Tensor | None = None) -> Losses:
+        """Return the losses on a batch; `generator` draws latent noise and, in training, dropped words.
 
-        `beside` [N, `sizes.beside`] is a further condition of the decoder for each turn, in a MrRNN.
+        `extra_inputs` has a row for each of the N turns, which the decoder of a MrRNN reads in addition.
         """
         turns = torch.cat([self.encode_turns(chunk) for chunk in dialogues.chunks])  # [N, 2H]
         condition = before = self.contexts_before(turns, dialogues.rows)  # [N, C]
@@ -196,8 +196,8 @@ class DialogueModel(nn.Module):
             noise = torch.randn(posterior.mean.shape, generator=generator, device=generator.device).to(before)
             condition = torch.cat([before, posterior.sample(noise)], -1)  # [N, C + Z]
             spread, means = divergence(posterior, prior).sum(0), posterior.mean.detach()
-        if beside is not None:
-            condition = torch.cat([condition, beside], -1)  # [N, K]
+        if extra_inputs is not None:
+            condition = torch.cat([condition, extra_inputs], -1)  # [N, K]
         nll, bag, start = before.new_zeros(()), before.new_zeros(()), 0
         for chunk in dialogues.chunks:
             chunk_condition = condition[start : start + len(chunk.tokens)]

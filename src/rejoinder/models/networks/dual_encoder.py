@@ -39,7 +39,7 @@ class DualEncoder(nn.Module):
         nn.init.normal_(self.embedding.weight, std=0.1)
 
     def forward(self, dialogues: Dialogues, generator: torch.Generator, negatives: int) -> Pairs:
-        """Every turn but the first with all turns before it, beside wrong turns drawn from the batch."""
+        """Score each turn after the first, and wrong turns drawn from the batch, against all turns before it."""
         responses = torch.cat([self.encode_turns(chunk) for chunk in dialogues.chunks])  # [N, D]
         contexts = self.projected(self.encode_prefixes(dialogues)[:, :-1])  # [B, U - 1, D]
         inside = dialogues.rows[:, 1:] >= 0

@@ -42,9 +42,9 @@ class MrRNN(nn.Module):
         coarse = self.coarse(batch.coarse, generator)
         encoded = torch.cat([self.read(chunk) for chunk in batch.coarse.chunks])  # [N, K] by coarse chunks
         inside = batch.words.rows >= 0
-        beside = encoded.new_zeros(len(encoded), encoded.shape[-1])  # [N, K] by chunks of words
-        beside[batch.words.rows[inside]] = encoded[batch.coarse.rows[inside]]
-        return self.words(batch.words, generator, beside), coarse
+        extra_inputs = encoded.new_zeros(len(encoded), encoded.shape[-1])  # [N, K] by chunks of words
+        extra_inputs[batch.words.rows[inside]] = encoded[batch.coarse.rows[inside]]
+        return self.words(batch.words, generator, extra_inputs), coarse
 
     def read(self, coarse: Turns) -> Tensor:
         """[n, K] encodings of coarse sequences, a condition of the words."""
