@@ -124,7 +124,7 @@ def load_judge(folder: str | Path) -> PortableJudge:
 
 
 def written_card(name: str) -> str:
-    """Return the card in the folder of a judge, by its name or folder; "" if it has none."""
+    """Return the card of a judge, given by its name or folder; "" if it has none."""
     from rejoinder.assets import JUDGE
     from rejoinder.data.folders import read_card
     from rejoinder.judges import bundled

@@ -1,6 +1,6 @@
 """Changed replies for a judge to learn from: corrupted, harmlessly changed, and written by people to mislead.
 
-A judge that never saw a reply which repeats its context takes it for relevant. So a judge over features is fitted on
+Without training on replies that repeat their context, a judge rates them as relevant. So a feature judge is fitted on
 some changed replies too, with a small weight; the target of each is a convention, in standard deviations of a data set.
 """
 
@@ -54,7 +54,7 @@ _SAME_FOR_ALL = -1.2  # a generic sentence is not always wrong
 class Worth(NamedTuple):
     """Target of a changed reply in standard deviations, at most and less than before, and the weight of its row.
 
-    A small weight is enough that no parrot scores well, and it costs hardly any agreement with people. Changes that are
+    A small weight is enough to keep scores of parrots low, and barely changes agreement with people. Changes that are
     hard to distinguish from a good reply weigh more; generic sentences, which people often accept, weigh less.
     """
 

@@ -1,4 +1,4 @@
-"""The judge in the box, and `plus:MODEL`, which reads a small language model of the user beside what the box reads.
+"""The bundled judge, and `plus:MODEL`, which also uses the features of a small language model that the user provides.
 
 `plus` holds heads alone; the model must have the very weights that the heads were fitted with.
 """
@@ -49,17 +49,17 @@ CARDS = {
 
 @cache
 def bundled_judge() -> FeatureJudge:
-    """Return the judge in the box, read once in a process."""
+    """Return the bundled judge, loaded once per process."""
     # Its own name and version, because a signature must distinguish it from a judge of the user's.
     judge = from_parts(read_folder(JUDGE))
     return replace(judge, name=NAME, version=VERSION, domain=SHORT_CHAT, form=bundled_rule())
 
 
 def learner(name: str, options: LearnerOptions) -> FeatureLearner:
-    """Return what learns judges like the one in the box, without augmented replies.
+    """Return a learner for judges like the bundled one, without augmented replies.
 
-    So it is quick enough to leave each data set out: these replies cost hardly any agreement with people
-    (docs/results/judge.md), and take most of the time.
+    This makes leave-one-dataset-out evaluation fast enough: augmented replies take most of the time and barely change
+    agreement with people (docs/results/judge.md).
     """
     options.only(name)
     return FeatureLearner(default_resources(), name=name)

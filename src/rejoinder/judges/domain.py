@@ -1,9 +1,9 @@
-"""What a learned judge cannot judge, as warnings beside its scores: language, code, no words, length, form.
+"""What a learned judge cannot judge, as warnings with its scores: language, code, no words, length, form.
 
 The bundled judges are for short English chat, which a linear rule over `FORM` separates from assistants' replies;
-its weights lie beside the judge and are made by `research.domain`. A judge that users train has another domain, its own
-lines, and no such rule; a warning that its training lines often had is not given: a judge of German replies does not
-warn that a reply is not English. Shapes: N examples, F features.
+its weights are stored with the judge and made by `research.domain`. A judge that users train has another domain, its
+own lines, and no such rule; a warning that its training lines often had is not given: a judge of German replies does
+not warn that a reply is not English. Shapes: N examples, F features.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _CLIP = 3.0  # standard deviations that a feature of the form counts at most
 
 
 def text_warnings(examples: Sequence[Example], sides: Sequence[Side]) -> Warnings:
-    """Return warnings on the texts that a judge reads, whatever the judge: rows to warnings, where there are any."""
+    """Return warnings on the texts that any judge reads, by row; rows without warnings are left out."""
     by_row = {row: tuple(dict.fromkeys(_of_texts(example, sides))) for row, example in enumerate(examples)}
     return {row: warnings for row, warnings in by_row.items() if warnings}
 
@@ -89,7 +89,7 @@ def warnings_of(
 
     Warnings on texts that are `common` among the lines that it was fitted on are not given.
     """
-    # What an encoder cuts a judge never saw, however common it was.
+    # Warn of each cut by an encoder, even if cuts are common: the judge was not fitted on the part that is cut.
     by_row = {
         row: [warning for warning in warnings if warning not in common]
         for row, warnings in text_warnings(examples, sides).items()
@@ -110,7 +110,7 @@ def with_domain(warnings: Sequence[str]) -> tuple[str, ...]:
 
 
 def shares(warnings: Warnings, lines: int) -> dict[str, float]:
-    """Return the share of so many lines that have each warning."""
+    """Return the share of the `lines` that have each warning."""
     counts = Counter(chain.from_iterable(warnings.values()))
     return {warning: count / lines for warning, count in sorted(counts.items())}
 
@@ -149,7 +149,7 @@ class TrainingCloud:
         return np.asarray(np.square(standardize(features, self.centre, self.spread)).mean(axis=1))
 
     def out_of_domain(self, features: NDArray[np.floating]) -> NDArray[np.bool_]:
-        """Return [N] whether a line lies beyond the bound."""
+        """Return [N] whether the distance of a line exceeds the bound."""
         return self.distances(features) > self.bound
 
 

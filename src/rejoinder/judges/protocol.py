@@ -70,14 +70,14 @@ class Fitted(Protocol):
         """The same for people, a sentence each."""
 
     def predict(self, encoded: Encoded, rows: Rows) -> FloatArray:
-        """Return [n] ratings from 1 to 5 of n ascending `rows`, not clipped; NaN where one cannot be read."""
+        """Return [n] ratings from 1 to 5 of n ascending `rows`, not clipped; NaN for an unreadable row."""
 
     def judge(self, training: Mapping[str, Any], scale: tuple[float, float]) -> PortableJudge:
         """Return the judge that answers on `scale`, with the record of its training."""
 
 
 class Learner(Protocol):
-    """Turns rated examples into a judge. All that is random follows from the generator of a fit.
+    """A method that fits a judge on rated examples. The generator passed to a fit determines all random choices.
 
     A learner with `stops = False` is fitted on the validation lines too.
     """
@@ -92,7 +92,11 @@ class Learner(Protocol):
 
     @property
     def options(self) -> Mapping[str, Any]:
+<<<<<<< HEAD
         """The options that decide a fit, for signatures."""
+=======
+        """Return the settings that determine what it learns, for signatures."""
+>>>>>>> main
 
     @property
     def steps(self) -> int:
@@ -105,7 +109,7 @@ class Learner(Protocol):
         """Return [N] why an example that has all it needs cannot be learnt from; "" where it can."""
 
     def seconds(self, lines: float) -> float:
-        """Return a forecast of how long a fit on so many lines takes, from sizes alone: the same on every machine."""
+        """Return the estimated seconds of a fit on `lines` lines, from sizes alone: the same on every machine."""
 
     def fit(
         self,
@@ -123,7 +127,7 @@ class Learner(Protocol):
 
 
 class LearnerPanel(Protocol):
-    """Learners whose judges answer together: each example goes to the first that reads all that is there."""
+    """Learners whose judges answer together: each example goes to the first that uses all its texts."""
 
     @property
     def name(self) -> str:
@@ -131,7 +135,11 @@ class LearnerPanel(Protocol):
 
     @property
     def options(self) -> Mapping[str, Any]:
+<<<<<<< HEAD
         """The options that decide their fits, for signatures."""
+=======
+        """Return the settings that determine what they learn, for signatures."""
+>>>>>>> main
 
     @property
     def members(self) -> Sequence[Learner]:
@@ -161,9 +169,9 @@ def members_of(learner: AnyLearner) -> Sequence[Learner]:
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerOptions:
-    """What a user chose of a learner; the learner decides the rest."""
+    """Options of a learner that a user set; the learner chooses the others."""
 
-    encoder: str | Path | Encoder | None = None  # a name, the folder of a model, an encoder
+    encoder: str | Path | Encoder | None = None  # a name, a model folder, or an encoder
     state: str | None = None  # one of the states of the encoder
     vectors: str | Path | None = None  # a file of word vectors
     references: str | None = None  # how several references count

@@ -61,7 +61,7 @@ def rescale(scorers: Mapping[str, Scorer], scale: Scale) -> dict[str, Scorer]:
     scale = required(scale)
     if not any(map(is_judge, scorers.values())):
         problem = f"the scale is for the ratings that judges predict, and {', '.join(scorers)} predicts none"
-        raise UsageError(f"{problem}. Leave it out")
+        raise UsageError(f"{problem}. Omit the scale")
     return {name: Rescaled(scorer, scale) if is_judge(scorer) else scorer for name, scorer in scorers.items()}
 
 
@@ -96,12 +96,12 @@ def answer_scale(examples: Sequence[Example], scale: Scale | None) -> Scale:
 
 
 def in_config(scale: Scale) -> dict[str, Any]:
-    """Return what the folder of a judge holds of its scale; nothing of the usual one."""
+    """Return the config entry for the scale of a judge; empty for the default scale."""
     return {} if scale == PREDICTED else {"scale": list(scale)}
 
 
 def from_config(config: Mapping[str, Any]) -> Scale:
-    """Return the scale in the folder of a judge; raises `DataError` if it is none."""
+    """Return the scale in the config of a judge; raise `DataError` if it is invalid."""
     try:
         low, high = config.get("scale", PREDICTED)
         return required((low, high))

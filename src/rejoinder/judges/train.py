@@ -74,9 +74,9 @@ def train_judge(
             and counted.
         kind: `adem`; `c-adem` or `autojudge` (context only); `r-adem` (reference only); `untrained` (ADEM before
             training); `panel`, the first three of them; or a learner, of which the next three are chosen already.
-        encoder: texts to vectors, or what `load_encoder` makes it from; None takes averaged word vectors.
+        encoder: texts to vectors, or what `load_encoder` makes it from; None uses averaged word vectors.
         options: how it is fitted, such as `AdemOptions`; None leaves it to the kind.
-        references: how it scores against several references, by the `best` score or by the `mean`; None takes the
+        references: how it scores against several references, by the `best` score or by the `mean`; None uses the
             mean. It is fitted on the mean of their vectors.
         scale: lowest and highest possible rating, for ratings that state no scale, and for the judge's answers; None
             leaves it to the examples: the judge answers on their scale, or from 1 to 5 if they have several.
@@ -117,7 +117,7 @@ def _fit_panel(lines: RatedLines, panel: LearnerPanel, scale: Scale, seed: int, 
     members: list[TrainedJudge] = []
     absent: dict[str, str] = {}
     for member in panel.members:
-        try:  # each draws from the seed anew, so that none depends on which others there are
+        try:  # each starts from the same seed, so that its result does not depend on the other members
             fitted = fit(lines, member, parts, np.random.default_rng(seed), advance)
         except DataError as error:
             absent[member.name] = error.problem

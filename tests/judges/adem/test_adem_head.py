@@ -76,7 +76,7 @@ def test_gradient_is_the_slope_of_the_objective(golden: dict[str, Any], kind: Ki
 
 def test_head_without_spread_is_refused() -> None:
     same = np.ones((3, 2))
-    with pytest.raises(DataError, match="all examples look alike to the judge"):
+    with pytest.raises(DataError, match="the judge gives all examples the same score"):
         initial_head(Vectors(same, same, same), TERMS["adem"])
 
 

@@ -127,7 +127,7 @@ def test_reasons_of_unscored_replies() -> None:
         (dialogues(90, extra={"level": "dialogue"}), "adem", r"90 lines: a rating of a whole dialogue"),
         (dialogues(90, quality={"overall": 3.0}), "adem", "all ratings are equal"),
         (dialogues(90, scales={}), "adem", "rated, but without a scale; .* made-up .1 to 5."),
-        (dialogues(90, context=("day",), response="good"), "c-adem", "1 rated contexts|look alike"),
+        (dialogues(90, context=("day",), response="good"), "c-adem", "1 rated contexts|all examples the same score"),
     ],
 )
 def test_bad_data_is_refused_with_a_reason(examples: list[Example], kind: Kind, message: str) -> None:

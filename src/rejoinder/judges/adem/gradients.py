@@ -17,9 +17,9 @@ from rejoinder.scorer import FloatArray
 def gradients(
     encoded: Encoded, head: AdemHead, projection: Projection | None, normalise: Normalise, references: References
 ) -> FloatArray:
-    """Return [N, D] derivatives of the ratings by the responses' raw vectors; NaN where there is no rating.
+    """Return [N, D] derivatives of the ratings by the responses' raw vectors; NaN for a missing rating.
 
-    Of several references the mean of the derivatives, or that of the best.
+    With several references, return the mean of their derivatives, or the derivative of the best one.
     """
     raw, owner = encoded.pairs(), encoded.owner
     projected = project(raw, projection, normalise)

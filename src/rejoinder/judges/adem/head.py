@@ -111,7 +111,7 @@ class AdemHead:
         return self.M if term == "context" else self.N
 
     def __call__(self, vectors: Vectors) -> FloatArray:
-        """Return [n] predicted ratings, nominally 1 to 5, not clipped; NaN where a vector that counts is NaN."""
+        """Return [n] predicted ratings, nominally 1 to 5, not clipped; NaN if a vector that the head uses is NaN."""
         total = np.zeros(vectors.response.shape[:-1])
         for term in self.terms:
             total += ((getattr(vectors, term) @ self.matrix(term)) * vectors.response).sum(axis=-1)
@@ -131,7 +131,7 @@ def initial_head(vectors: Vectors, terms: Terms) -> AdemHead:
     spread = float(sums.max() - sums.min())
     if spread == 0.0:
         raise DataError(
-            "all examples look alike to the judge",
+            "the judge gives all examples the same score",
             "Give responses whose words differ, in a language that the encoder knows",
         )
     beta = spread / 4.0

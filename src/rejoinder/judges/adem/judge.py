@@ -143,7 +143,7 @@ class AdemJudge:
         return on_scale(Scores(values, reasons, warnings=warnings), PREDICTED, self.scale)
 
     def ratings(self, encoded: Encoded) -> FloatArray:
-        """Return [N] predicted ratings from 1 to 5; NaN where a side has no vector."""
+        """Return [N] predicted ratings from 1 to 5; NaN if a side has no vector."""
         # A product of its own for each row: a joint one adds in an order that the number of rows decides.
         rows = Vectors(*(side[:, None] for side in encoded.pairs()))
         return encoded.combine(self.head(project(rows, self.projection, self.normalise))[:, 0], self.references)

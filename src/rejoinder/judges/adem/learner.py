@@ -39,7 +39,7 @@ class Lines(NamedTuple):
 
 @dataclass(frozen=True)
 class FittedAdem:
-    """A fit of a learner on so many lines, before any was repeated."""
+    """A fit of a learner; `lines` counts its training lines before over-sampling."""
 
     learner: AdemLearner
     fit: AdemFit
@@ -59,7 +59,7 @@ class FittedAdem:
 
     @property
     def account(self) -> Sequence[str]:
-        """The same in words."""
+        """Describe the fit in sentences."""
         recipe, components, epoch = self.learner.recipe, self.record["components"], self.fit.best_epoch
         weight, lost = recipe.penalty_weight, self.record["over_sampling_left_out"]
         penalty = f"{recipe.penalty} norm times {weight:g}" if weight else "no penalty"

@@ -67,7 +67,7 @@ class AdemOptions:
         learning_rate: Adam's step size.
         penalty: the norm of M and N that is added to the loss, times `penalty_weight`.
         oversample: repeats training rows, so that length does not predict the score: by `words`, or as the `release`
-            does (by characters); None takes each once.
+            does (by characters); None uses each row once.
         normalise: `l2` sets the length of every raw vector to 1 first.
 
     A value that is out of its range or unknown raises `UsageError`.
@@ -156,7 +156,7 @@ class AdemFit:
     rows: Rows  # of training, repeated and left out as over-sampling has it
 
     def predict(self, raw: Vectors) -> FloatArray:
-        """Return [N] predicted ratings, nominally 1 to 5; NaN where a vector that counts is NaN."""
+        """Return [N] predicted ratings, nominally 1 to 5; NaN if a vector that the head uses is NaN."""
         return self.head(project(raw, self.projection, self.normalise))
 
 
@@ -178,7 +178,7 @@ def fit_adem(
     are from 1 to 5, `rng` decides the order of the examples, and `advance` is called with 1 after each epoch.
 
     Raises:
-        DataError: the training examples look alike to the judge, or over-sampling leaves none.
+        DataError: the judge gives all training examples the same score, or over-sampling leaves none.
     """
     from threadpoolctl import threadpool_limits
 

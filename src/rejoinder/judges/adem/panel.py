@@ -1,4 +1,4 @@
-"""A panel of ADEM judges over one encoder: each example goes to the one that reads all that is there.
+"""A panel of ADEM judges over one encoder: each example goes to the one that uses all its texts.
 
 ADEM needs a reference and C-ADEM cannot use one; people have some for some responses. All members predict the same
 thing on the same scale, so their scores are one column.

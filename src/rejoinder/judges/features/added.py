@@ -59,7 +59,7 @@ class NamedScorer:
         return self.scorer.card.reads_line
 
     def compute(self, examples: Sequence[Example]) -> Features:
-        """Return [N, 1] its scores; NaN where there is none."""
+        """Return [N, 1] scores of the scorer; NaN for a missing score."""
         return run(self.scorer, examples).values.astype(np.float32)[:, None]
 
 

@@ -26,7 +26,7 @@ _LEAST = np.float32(1e-6)  # added to weights
 
 
 class PieceVectors(Protocol):
-    """An encoder with a vector and a weight for each piece of a text, whatever pieces are beside it."""
+    """An encoder with a vector and a weight for each piece of a text, independent of the other pieces."""
 
     @property
     def table(self) -> Floats:

@@ -1,8 +1,8 @@
-"""How much of an example a judge reads: of every text as a reader sees it, so many subwords and no more.
+"""Limits on what a judge reads of an example: a maximum number of subwords of each text as a reader sees it.
 
 A text is cut by characters before anything else is done to it, so a reply of ten megabytes costs what its first
-`CHARACTERS` cost. A reply and a reference are read from the beginning, a turn of the context to its end: the question
-stands there.
+`CHARACTERS` cost. A reply and a reference are read from the beginning, a turn of the context to its end, because the
+question is there.
 """
 
 from __future__ import annotations

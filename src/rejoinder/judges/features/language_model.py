@@ -100,7 +100,7 @@ CAUSAL: tuple[Feature[Reading], ...] = (
 
 
 def causal_block(name: str, model: CausalModel) -> FeatureBlock:
-    """Return the features of a causal language model and its W states; NaN where a reply has no visible character."""
+    """Return the features of a causal language model and its W states; NaN if a reply has no visible character."""
     states = joint_features(WIDE, -inf, inf, *(f"state_{place}" for place in range(model.width)))
     return FeatureBlock(name, (*CAUSAL, *states), partial(_causal_features, model))
 

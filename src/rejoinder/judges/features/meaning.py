@@ -25,7 +25,7 @@ SHORT_WORDS = 40
 
 
 def meaning_block(encoder: PortableEncoder, name: str = "meaning") -> FeatureBlock:
-    """Return cosines of the reply with the turns before it; NaN where a text has no vector.
+    """Return cosines of the reply with the turns before it; NaN if a text has no vector.
 
     `context` is that with the last three turns as one text, `nearest` the highest and `mean` the mean over the last six
     turns, `drift` the cosine of the last turn with the one before, which does not depend on the reply.
@@ -149,7 +149,7 @@ def _selection(selector: Selector, encoder: Encoder, examples: Sequence[Example]
 
 
 def _mood(mood: Mood, encoder: Encoder, examples: Sequence[Example]) -> Features:
-    """Return [N, 7] features; NaN where a text is blank, has no vector, or is long."""
+    """Return [N, 7] features; NaN if a text is blank, has no vector, or is long."""
     features = np.full((len(examples), 7), np.nan, np.float32)
     turns = [*map(_turns, examples)]
     rows = [

@@ -18,7 +18,7 @@ SAME_SPEAKER = slice(-2, None, -2)
 
 
 def _repeated(kinds: Sized, count: int) -> float:
-    """Return the share of things that repeat one before them, of so many different ones among `count`."""
+    """Return the share of `count` items that repeat an earlier one; `kinds` holds the distinct items."""
     return 1.0 - len(kinds) / count if count > 0 else 0.0
 
 

@@ -20,7 +20,7 @@ from rejoinder.models.phrases import Phrases
 from rejoinder.scorer import FloatArray
 
 _MEASURES = ("words", "pairs", "in_order", "characters", "topics", "length")
-_MOST = 10  # so many references are many
+_MOST = 10  # higher counts of references are clipped to this
 _RUN = 4  # the longest runs of characters; the shortest are of two
 
 
@@ -52,7 +52,7 @@ def _reference_features(phrases: Phrases, examples: Sequence[Example]) -> Featur
 
 
 def _measures(phrases: Phrases, batch: counting.TextBatch) -> FloatArray:
-    """Return [M, 6] the measures of each reference beside its reply."""
+    """Return [M, 6] measures that compare each reference with its reply."""
     texts, owners, n = [*map(read_text, batch.texts)], batch.owners, batch.size
     pairs = list(zip(owners.tolist(), range(n, len(texts)), strict=True))
     words = counting.number_tokens([text.words for text in texts])

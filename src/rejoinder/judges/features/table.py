@@ -45,7 +45,7 @@ class Feature(NamedTuple, Generic[T]):
 
     name: str  # in its block
     group: Group
-    compute: Callable[[T], float] | None  # of what was read of an example; None where its block computes all together
+    compute: Callable[[T], float] | None  # from the parsed example; None if its block computes all together
     low: float
     high: float
 

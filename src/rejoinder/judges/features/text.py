@@ -29,7 +29,7 @@ class Text:
     Attributes:
         words: its words and single signs, in order.
         kinds: the different ones.
-        size: the number of words, 1 where there is none: what shares are taken of.
+        size: the number of words, at least 1: the denominator of shares.
     """
 
     def __init__(self, text: str) -> None:
@@ -54,7 +54,7 @@ class Text:
 
     @property
     def first(self) -> str:
-        """The first word; "" where there is none."""
+        """Return the first word; "" if the text has no words."""
         return self.words[0] if self.words else ""
 
     def share(self, words: frozenset[str]) -> float:
@@ -84,7 +84,7 @@ class ReadExample:
         phrases: the rarity of words.
         reply: the response.
         context: the turns, oldest first.
-        last: the turn that is answered; an empty one where there is none.
+        last: the turn that is answered; empty if there is no context.
         before_last: the turn before that.
         shared: of each turn, the words that it has in common with the response.
         shared_pairs: of each turn, how many pairs of words it has in common with the response.

@@ -11,7 +11,7 @@ from rejoinder.judges.features.text import WORDS, WORDS_IN_KIND, ReadExample, sh
 from rejoinder.text.detect import is_code
 
 _FEW, _MANY = 4, 25  # words: fewer are few, more are many
-_TURNS = 6  # so many turns of context are many
+_TURNS = 6  # higher counts of context turns are clipped to this
 _UNKNOWN = 4  # unknown words that make nonsense: fewer may be names and technical terms
 _YES_NO = "yes or no"
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")

@@ -1,1 +1,1 @@
-"""The judge over views: groups of features of an example, each with what it needs, and a head over them."""
+"""The feature judge: groups of features of an example, each with the texts that it needs, and a head over them."""

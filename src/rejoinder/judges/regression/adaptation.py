@@ -199,7 +199,7 @@ class AdaptationInput:
     groups: Rows
 
     def before(self) -> FloatArray:
-        """Return [N] what the judge says without a correction; NaN where no head reads an item."""
+        """Return [N] scores of the judge without a correction; NaN for an item that no head reads."""
         return self._gathered({side: items.before for side, items in self.items.items()})
 
     def left_out(self, folds: Rows, rng: np.random.Generator, among: Rows | None = None) -> FloatArray:
@@ -275,7 +275,7 @@ def _input(
     for side, own in rows.items():
         head, places = judge.heads[side], np.concatenate([own + start * len(groups) for start in range(len(replies))])
         texts, read_by_head = [shown[place] for place in places], features[np.ix_(places, head.columns)]
-        # A head that was adapted before begins anew.
+        # A head that was adapted before starts again without its correction.
         table = columns_of(head.head.predict(read_by_head), head.plain(read_by_head), texts)
         scores = head.calibration.ratings(head.predict(read_by_head, texts))
         items[side] = HeadItems(head, own, texts, read_by_head, *task(own, table, scores))

@@ -19,7 +19,7 @@ from rejoinder.scorer import FloatArray
 COVERAGE = 0.9
 OUTER = 0.1  # of the scale at either end, in which scores are squashed
 BINS = 5  # by score: a judge may be surer of the worst replies than of average ones
-MIN_IN_BIN = 20  # with fewer the 95th percentile is hardly known
+MIN_IN_BIN = 20  # with fewer lines the estimate of the 95th percentile is unreliable
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ def squash(ratings: FloatArray) -> FloatArray:
     """Return [N] ratings inside the scale, in the same order.
 
     The inner four fifths of the scale stay as they are. In the outer tenth at either end, of width d, a rating x beyond
-    its inner edge becomes x d / (x + d): slope 1 at the edge, never the end of the scale. Exponential curves would be
-    flat to the last bit sooner.
+    its inner edge becomes x d / (x + d): slope 1 at the edge, never the end of the scale. Exponential curves would
+    become exactly flat in floating point sooner.
     """
     low, high = PREDICTED
     width = OUTER * (high - low)
@@ -71,7 +71,7 @@ def squash(ratings: FloatArray) -> FloatArray:
 def calibrate(predictions: FloatArray, ratings: FloatArray, sets: NDArray[np.intp]) -> Calibration:
     """Calibrate on lines that were not fitted on, with [N] ratings by people.
 
-    `predictions` [N] are in standard deviations of a data set. `sets` [N] numbers these from 0; all count alike.
+    `predictions` [N] are in standard deviations of a data set. `sets` [N] numbers these from 0; all have equal weight.
     """
     share = 1.0 / np.bincount(sets)[sets]
     share /= share.sum()
@@ -90,7 +90,7 @@ def interval_bins(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return [B] `scores`, `below` and `above` of a `Calibration`, from [N] ratings by people; lines count by `share`.
 
-    The [N] `scores` are of lines that were not fitted on. Bins have `min_in_bin` lines, if there are so many.
+    The [N] `scores` are of lines that were not fitted on. Each bin has at least `min_in_bin` lines if there are enough.
     """
     tail, middles, below, above = (1 + COVERAGE) / 2, [], [], []
     for rows in np.array_split(np.argsort(scores, kind="stable"), max(1, min(BINS, len(scores) // min_in_bin))):

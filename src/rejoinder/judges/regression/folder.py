@@ -84,7 +84,7 @@ def _to_parts(fitted: FittedHead) -> Parts:
 
 
 def _from_parts(parts: Parts, features: int) -> FittedHead:
-    """Return a head over so many features."""
+    """Return a head over `features` features."""
     tensors = parts.tensors
     columns = _whole_numbers(tensors, "columns", features - 1)
     line = _linear_in(parts.inner(_VECTOR_LINE)) if _VECTOR_LINE in parts.config else None
@@ -133,14 +133,14 @@ def _linear_parts(linear: Linear, *numbers: float) -> Parts:
 
 
 def _linear_in(parts: Parts, width: int | None = None, numbers: int = 1) -> Linear:
-    """Return a linear function of so many features; its base is the first of so many `numbers`."""
+    """Return a linear function of `width` features; its base is the first entry of a tensor of `numbers` entries."""
     width = len(tensor(parts.tensors, "centre", (width,)))
     base = float(tensor(parts.tensors, "numbers", (numbers,))[0])
     return Linear(**_floats(parts.tensors, "", _LINEAR, width), base=base)
 
 
 def _trees_in(tensors: Tensors, depth: int, width: int) -> Trees:
-    """Return trees over so many features; every path stays inside them."""
+    """Return trees over `width` features; raise `DataError` if a path would leave the trees."""
     value = tensor(tensors, "trees.value", (None,))
     nodes, last = len(value), len(value) - 1
     most = {"roots": last, "feature": width - 1, "missing_left": 1, "left": last, "right": last}

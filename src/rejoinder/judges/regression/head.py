@@ -106,7 +106,7 @@ class Head:
 class FittedHead(NamedTuple):
     """What is fitted for replies with references, or for those without."""
 
-    columns: NDArray[np.intp]  # which of all features the head reads, in its order
+    columns: NDArray[np.intp]  # indices of the features that the head reads, in the order of the head
     head: Head  # predicts standard deviations of a data set
     calibration: Calibration  # turns predictions into ratings
     cloud: TrainingCloud  # the lines that it was fitted on
@@ -137,7 +137,7 @@ class FittedHead(NamedTuple):
         return self.correction.contributions(base, self.head.expected, added, self.plain(features), examples)
 
     def out_of_domain(self, features: NDArray[np.floating]) -> NDArray[np.bool_]:
-        """Return [N] whether a line is unlike all that this was fitted on."""
+        """Return [N] whether a line is out of the domain of the training lines."""
         own = self.plain(features)
         is_far = self.cloud.out_of_domain(own)
         return is_far if self.correction is None else is_far & self.correction.cloud.out_of_domain(own)
@@ -176,8 +176,8 @@ def fit_head(
 ) -> Head:
     """Fit a head to [N] targets of [N, F + 1 + W] features; lines count by [N] weights, and `vector` is W.
 
-    Probes are fitted to lines `written` to fit, or not to fit; `advance` is called with 1 after each forest. No rating
-    teaches the `nonsense_penalty`: people were hardly ever shown code or gibberish.
+    Probes are fitted to lines `written` to fit, or not to fit; `advance` is called with 1 after each forest. Ratings
+    cannot determine the `nonsense_penalty`: raters rarely saw code or gibberish.
     """
     plain = features.shape[1] - 1 - vector
     own = features[:, :plain]

@@ -1,7 +1,7 @@
 """The judge over features: features of an example, a head over them, ratings with an interval.
 
-What moved a score follows from the head itself: kernel, trees and linear functions all give what each feature adds, and
-the calibration turns that into rating points. Shapes: N examples, F features.
+Explanations come from the head itself: kernel, trees and linear functions give the contribution of each feature, and
+the calibration turns it into rating points. Shapes: N examples, F features.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class FeatureJudge:
 
     @one_thread()
     def explain(self, examples: Sequence[Example]) -> list[Explanation | None]:
-        """Return what moved each rating, by the groups of features; None where there is no score."""
+        """Return the contribution of each group of features to each rating; None for a missing score."""
         explanations: list[Explanation | None] = [None] * len(examples)
         groups, shown = self.feature_set.groups, map(self.feature_set.shown, examples)
         for head, rows, own, features in self._by_head([part.example for part in shown]):

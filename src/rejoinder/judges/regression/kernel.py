@@ -31,7 +31,7 @@ _JITTER = 1e-6  # on the diagonal, for landmarks that are nearly equal
 class Kernel:
     """A weighted sum of radial basis functions of standardised features."""
 
-    centre: FloatArray  # [F] means of the features where it was fitted, which stand in for missing ones
+    centre: FloatArray  # [F] means of the features in the training lines, which replace missing values
     spread: FloatArray  # [F] their standard deviations
     landmarks: NDArray[np.float32]  # [K, F] standardised lines
     weights: FloatArray  # [K] a
@@ -132,6 +132,6 @@ def fit_kernel(
 
 
 def _chunks(length: int) -> Iterator[slice]:
-    """Yield slices of so many lines; one empty slice of none."""
+    """Yield slices that cover `length` lines; one empty slice if `length` is 0."""
     for start in range(0, max(length, 1), _CHUNK):
         yield slice(start, min(start + _CHUNK, length))

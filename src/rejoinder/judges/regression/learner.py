@@ -135,7 +135,7 @@ class FittedHeads:
 
     @property
     def account(self) -> Sequence[str]:
-        """The same in words."""
+        """Describe the fit in sentences."""
         kinds = {"context": "that need no reference", "reference": "with those of references"}
         return [
             f"fitted on {head.lines} lines by {len(head.columns)} features {kinds[side]}"
@@ -143,7 +143,7 @@ class FittedHeads:
         ]
 
     def predict(self, encoded: TrainingLines, rows: Rows) -> FloatArray:
-        """Return [n] scores of the ascending `rows`; NaN where no head reads them."""
+        """Return [n] scores of the ascending `rows`; NaN for rows that no head reads."""
         scores = np.full(len(rows), np.nan)
         for head, own in self.shared(encoded, rows):
             features = encoded.features[np.ix_(own, head.columns)]
@@ -285,7 +285,7 @@ class _HeadFit:
         # Explanations start at the mean of human replies, without the augmented ones.
         head = head.with_baseline(lines.features, line_weights(lines.sets))
         calibration = calibrate(predictions, self.ratings, lines.sets)
-        # All data sets count alike, whatever their size.
+        # All data sets have equal weight, whatever their size.
         order, share = np.argsort(distances), 1.0 / np.bincount(lines.sets)[lines.sets]
         reached = np.cumsum(share[order]) / share.sum()
         bound = float(distances[order][min(int(np.searchsorted(reached, INSIDE)), len(order) - 1)])

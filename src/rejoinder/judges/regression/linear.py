@@ -32,7 +32,7 @@ PROBES = len(_AGAINST)
 class Linear:
     """A weighted sum of features."""
 
-    centre: FloatArray  # [F] means of the features where it was fitted, which stand in for missing ones
+    centre: FloatArray  # [F] means of the features in the training lines, which replace missing values
     spread: FloatArray  # [F] their standard deviations
     weights: FloatArray  # [F] of the standardised features
     base: float  # the prediction at the means
@@ -93,7 +93,7 @@ def fit_linear(
 def fit_path(
     features: NDArray[np.floating], targets: FloatArray, weights: FloatArray, penalties: FloatArray
 ) -> list[Linear]:
-    """Fit ridge regression under each of [P, F] penalties of columns; moments and products are worked out once."""
+    """Fit ridge regression under each of [P, F] penalties of columns; moments and products are computed once."""
     share = weights / weights.sum()
     centre, spread = moments(features, share)
     standard, base = standardize(features, centre, spread), float(share @ targets)

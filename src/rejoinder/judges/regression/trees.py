@@ -168,7 +168,7 @@ def _edges(ascending: FloatArray) -> FloatArray:
 
 
 def to_bins(features: NDArray[np.floating], edges: Sequence[FloatArray]) -> FloatArray:
-    """Return [N, F] numbers of bins, NaN where a value is missing; 0 in a column that is always missing."""
+    """Return [N, F] numbers of bins, NaN for a missing value; 0 in a column that is always missing."""
     columns = np.asarray(features, np.float64).T
     bins = [np.searchsorted(ends, column, side="left") for ends, column in zip(edges, columns, strict=True)]
     is_used = np.array([len(ends) > 0 for ends in edges], np.bool_)
