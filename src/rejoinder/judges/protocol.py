@@ -92,11 +92,7 @@ class Learner(Protocol):
 
     @property
     def options(self) -> Mapping[str, Any]:
-<<<<<<< HEAD
-        """The options that decide a fit, for signatures."""
-=======
         """Return the settings that determine what it learns, for signatures."""
->>>>>>> main
 
     @property
     def steps(self) -> int:
@@ -135,11 +131,7 @@ class LearnerPanel(Protocol):
 
     @property
     def options(self) -> Mapping[str, Any]:
-<<<<<<< HEAD
-        """The options that decide their fits, for signatures."""
-=======
         """Return the settings that determine what they learn, for signatures."""
->>>>>>> main
 
     @property
     def members(self) -> Sequence[Learner]:
