@@ -60,6 +60,15 @@ def test_the_page_shows_what_its_commands_say(
         assert done.code == 0, done.err
         for line in shown:
             assert " ".join(line.split()) in said, f"{command} does not print {line!r}, but {said}"
+    # Nothing is paid for twice.
+    judge = f"openai:{asked.address}#judge,repeats=3,prompt=rubric.txt,cache=answers.db"
+    before = asked.judge.asked
+    rejoinder.score("rated.jsonl", judge)
+    unreadable = asked.judge.asked - before
+    assert unreadable == 27  # of 900, the refusals, which hold no score
+    with (place / "study.html").open() as page:
+        assert ADDRESS not in page.read()
+    assert json.loads((place / "scored.jsonl").read_text().splitlines()[0])["intervals"]["llm"]
 
 
 def test_what_was_put_in_is_found(asked: Asked, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,15 +95,3 @@ def test_what_was_put_in_is_found(asked: Asked, place: Path, monkeypatch: pytest
     estimated = rejoinder.estimate("replies.jsonl", judge, rated="few.jsonl").one(statistic="mean rating")
     assert estimated.low < truth.mean() < estimated.high
     assert pytest.approx(0.4) == LENGTH_BIAS * 10  # which the page sets beside the interval that its audit prints
-
-
-def test_nothing_is_paid_for_twice(asked: Asked, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(place)
-    judge = f"openai:{asked.address}#judge,repeats=3,prompt=rubric.txt,cache=answers.db"
-    before = asked.judge.asked
-    rejoinder.score("rated.jsonl", judge)
-    unreadable = asked.judge.asked - before
-    assert unreadable == 27  # of 900, the refusals, which hold no score
-    with (place / "study.html").open() as page:
-        assert ADDRESS not in page.read()
-    assert json.loads((place / "scored.jsonl").read_text().splitlines()[0])["intervals"]["llm"]

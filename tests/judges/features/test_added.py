@@ -89,4 +89,4 @@ def test_the_command_line_adds_views(run: Run, tmp_path: Path) -> None:
     judge = load_scorer(tmp_path / "judge")
     assert isinstance(judge, FeatureJudge) and judge.feature_set.columns[-1] == "own.score" and judge.card.reads_line
     refused = run("train", "adem", tmp_path / "rated.jsonl", "--view", "length", "-o", tmp_path / "adem")
-    assert refused.code == 2 and "no use for views" in refused.err
+    assert refused.code == 2 and "does not accept views" in refused.err
